@@ -1,0 +1,58 @@
+"""The physics of LLM serving, live in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from roofwidget.evaluate import Metrics, evaluate
+from roofwidget.hardware import Accelerator
+from roofwidget.infer import infer
+from roofwidget.precision import Precision
+from roofwidget.scenario import Scenario
+from roofwidget.schema import request_schema, response_schema
+from roofwidget.transformer import Transformer
+from roofwidget.validation import ParameterError
+from roofwidget.workload import Workload
+
+if TYPE_CHECKING:
+    from roofwidget.widget.model import RooflineModel
+    from roofwidget.widget.widget import RooflineWidget
+
+__all__ = [
+    "Accelerator",
+    "Metrics",
+    "ParameterError",
+    "Precision",
+    "RooflineModel",
+    "RooflineWidget",
+    "Scenario",
+    "Transformer",
+    "Workload",
+    "evaluate",
+    "infer",
+    "request_schema",
+    "response_schema",
+]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # The widget stack is imported only when it is asked for: physics alone starts fast.
+    if name == "RooflineModel":
+        from roofwidget.widget.model import RooflineModel
+
+        return RooflineModel
+    if name == "RooflineWidget":
+        from roofwidget.widget.widget import RooflineWidget
+
+        return RooflineWidget
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": "roofwidget.server"}]

@@ -1,0 +1,33 @@
+"""The tables of facts beside this file, each with its source."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+REMARKS = frozenset({"source"})
+"""Keys of an entry that are about the facts, not facts themselves."""
+
+
+@cache
+def entries(table: str) -> dict[str, dict[str, Any]]:
+    """All entries of `accelerators` or `transformers`, by name, in the file's order."""
+    return tomllib.loads((files(__name__) / f"{table}.toml").read_text("utf-8"))
+
+
+def entry(table: str, name: str) -> dict[str, Any]:
+    """One entry by its name.
+
+    Raises
+    ------
+    KeyError
+        If the table has no such name; the message suggests the nearest ones.
+    """
+    known = entries(table)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
+        raise KeyError(f"{name!r} is not in the catalog of {table}; there is {', '.join(near)}")
+    return known[name]

@@ -1,0 +1,98 @@
+"""Accelerator: what a device can compute, stream, hold and send."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from roofwidget import catalog
+from roofwidget.validation import POSITIVE, Numbers, ParameterError, settle
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """One device.
+
+    Parameters
+    ----------
+    peaks
+        Dense peak per number format, FLOP/s (never the sparsity-doubled figure).
+    bandwidth
+        Memory bandwidth, byte/s.
+    capacity
+        Memory as the device reports it, bytes.
+    link_bandwidth
+        Bytes/s a device sends to its peers, one direction. Infinite where communication is
+        not to be counted.
+    name
+        What it is called.
+
+    Raises
+    ------
+    ParameterError
+        If a number is not positive.
+    """
+
+    peaks: Mapping[str, Numbers]
+    bandwidth: Numbers
+    capacity: Numbers
+    link_bandwidth: Numbers = math.inf
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        settle(self, bandwidth=POSITIVE, capacity=POSITIVE)
+        faults = {
+            f"peaks[{name!r}]": sentence
+            for name, peak in self.peaks.items()
+            if (sentence := POSITIVE.fault(f"peaks[{name!r}]", peak))
+        }
+        if self.link_bandwidth is not math.inf:
+            if sentence := POSITIVE.fault("link_bandwidth", self.link_bandwidth):
+                faults["link_bandwidth"] = sentence
+        if faults:
+            raise ParameterError(faults)
+
+    def peak(self, compute: str) -> Numbers:
+        """Dense peak of a number format, FLOP/s.
+
+        Raises
+        ------
+        ParameterError
+            If the device does not compute in this format.
+        """
+        if compute not in self.peaks:
+            raise ParameterError(
+                {"compute": f"{self.name or 'this accelerator'} has no {compute} peak, only {', '.join(self.peaks)}"}
+            )
+        return self.peaks[compute]
+
+    def ridge(self, compute: str) -> Numbers:
+        """Arithmetic intensity from which the device is compute-bound, FLOP/byte.
+
+        peak / bandwidth (Williams, Waterman, Patterson 2009, "Roofline", §2).
+        """
+        return self.peak(compute) / self.bandwidth
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Names of the accelerators in the catalog."""
+        return list(catalog.entries("accelerators"))
+
+    @classmethod
+    def named(cls, name: str) -> Accelerator:
+        """The catalog's accelerator of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none; the message suggests the nearest names.
+        """
+        facts = catalog.entry("accelerators", name)
+        return cls(
+            name=name,
+            peaks={fmt: tflops * 1e12 for fmt, tflops in facts["peak_tflops"].items()},
+            bandwidth=facts["bandwidth_gbs"] * 1e9,
+            capacity=facts["capacity_gb"] * 1e9,
+            link_bandwidth=facts["link_gbs"] * 1e9 if "link_gbs" in facts else math.inf,
+        )

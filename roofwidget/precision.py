@@ -1,0 +1,33 @@
+"""How many bytes a number takes where it is stored, and the format it is computed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roofwidget.validation import POSITIVE, Numbers, settle
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What weights, activations and the KV cache are stored and computed in.
+
+    Parameters
+    ----------
+    weight_bytes, kv_bytes, activation_bytes
+        Bytes per element: 2 for bf16, 1 for fp8, 0.5 for a bare 4-bit format.
+    compute
+        The number format of the matrix products: which of the accelerator's peaks counts.
+
+    Raises
+    ------
+    ParameterError
+        If a size is not a positive number.
+    """
+
+    weight_bytes: Numbers = 2.0
+    kv_bytes: Numbers = 2.0
+    activation_bytes: Numbers = 2.0
+    compute: str = "bf16"
+
+    def __post_init__(self) -> None:
+        settle(self, weight_bytes=POSITIVE, kv_bytes=POSITIVE, activation_bytes=POSITIVE)

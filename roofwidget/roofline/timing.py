@@ -1,0 +1,96 @@
+"""How long a pass takes under the roofline, and what holds each node back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofwidget.roofline.nodes import Node
+from roofwidget.scenario import Scenario
+from roofwidget.validation import Numbers
+
+BOUNDS = ("memory", "compute", "communication")
+"""What can hold a node back, in the order of the terms of its time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A forward pass on each device, node by node; the first axis of each array is the node's.
+
+    Parameters
+    ----------
+    nodes
+        The nodes, in the order they run.
+    flops, bytes
+        What each computes and moves.
+    terms
+        Seconds each would need for its bytes, its FLOPs and its communication alone, in the
+        order of `BOUNDS`, which is the first axis here.
+    """
+
+    nodes: tuple[Node, ...]
+    flops: NDArray[np.float64]
+    bytes: NDArray[np.float64]
+    terms: NDArray[np.float64]
+
+    @cached_property
+    def node_times(self) -> NDArray[np.float64]:
+        """Seconds of each node: its largest term, never their sum (Williams et al. 2009, §2)."""
+        return np.max(self.terms, axis=0)
+
+    @cached_property
+    def node_bounds(self) -> NDArray[np.intp]:
+        """Index into `BOUNDS` of each node's largest term."""
+        return np.argmax(self.terms, axis=0)
+
+    @cached_property
+    def time(self) -> Numbers:
+        """Seconds of the whole pass: nodes run one after another."""
+        return total(self.node_times)
+
+    @cached_property
+    def bound(self) -> NDArray[np.intp]:
+        """Index into `BOUNDS` of what holds the pass back for the largest part of its time."""
+        spent = [np.where(self.node_bounds == bound, self.node_times, 0).sum(axis=0) for bound in range(len(BOUNDS))]
+        return np.asarray(np.argmax(spent, axis=0))
+
+    @cached_property
+    def intensity(self) -> Numbers:
+        """Arithmetic intensity of the whole pass, FLOP/byte."""
+        return total(self.flops) / total(self.bytes)
+
+    @cached_property
+    def node_intensities(self) -> NDArray[np.float64]:
+        """Arithmetic intensity of each node, FLOP/byte; NaN where a node moves no bytes."""
+        return np.divide(self.flops, self.bytes, out=np.full_like(self.flops, np.nan), where=self.bytes > 0)
+
+
+def total(by_node: NDArray[np.float64]) -> Numbers:
+    """Sum over the nodes: a plain number where each node has one."""
+    summed: Numbers = by_node.sum(axis=0)[()]
+    return summed
+
+
+def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
+    """Time nodes on the scenario's device.
+
+    A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth) seconds: data
+    stream while the units compute.
+    """
+    device, peak = scenario.device, scenario.device.peak(scenario.precision.compute)
+    flops = [node.flops for node in nodes]
+    moved = [node.bytes for node in nodes]
+    sent = [node.link_bytes for node in nodes]
+    # the shape that all of it broadcasts to, found by adding it up
+    shape = np.shape(sum(flops) + sum(moved) + sum(sent) + peak + device.bandwidth + device.link_bandwidth)
+    work = np.empty((3, len(nodes), *shape))
+    for kind, parts in enumerate((moved, flops, sent)):
+        for row, part in enumerate(parts):
+            work[kind, row] = part
+    terms = np.empty_like(work)
+    for kind, rate in enumerate((device.bandwidth, peak, device.link_bandwidth)):
+        terms[kind] = work[kind] / rate
+    return Pass(nodes, flops=work[1], bytes=work[0], terms=terms)

@@ -1,0 +1,1 @@
+"""Many requests: how a server behaves as its batch grows."""

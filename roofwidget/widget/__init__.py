@@ -1,0 +1,1 @@
+"""The model as traits, and the screen that shows it."""

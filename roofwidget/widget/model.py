@@ -1,0 +1,134 @@
+"""RooflineModel: parameters as traits, and the metrics that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from traitlets import Instance, TraitError, Unicode, observe, validate
+
+from roofwidget.evaluate import Metrics, evaluate
+from roofwidget.hardware import Accelerator
+from roofwidget.parameters import (
+    PARAMETERS,
+    Parameters,
+    ParameterTraitError,
+    accelerator_parameters,
+    check,
+    contradictions,
+    transformer_parameters,
+    unknown,
+)
+from roofwidget.scenario import Scenario
+from roofwidget.transformer import Transformer
+
+PRESETS: dict[str, tuple[Callable[[], list[str]], Callable[[str], dict[str, Any]]]] = {
+    "accelerator": (Accelerator.names, accelerator_parameters),
+    "transformer": (Transformer.names, transformer_parameters),
+}
+
+
+class RooflineModel(Parameters):
+    """All parameters as traits, two presets that fill them, and the metrics as a read-only trait.
+
+    Assign one trait, or several at once with `update`: each change set is checked as a whole,
+    evaluated once and then told once through `metrics`. A change that is refused changes nothing.
+
+    Parameters
+    ----------
+    **traits
+        Initial values by trait name.
+
+    Raises
+    ------
+    TypeError
+        For a name that is no trait; the message suggests the nearest.
+    ParameterError
+        Naming every faulty parameter. It is a `traitlets.TraitError` too.
+    """
+
+    accelerator = Unicode(None, allow_none=True, help="Name of the accelerator whose numbers these are, if any.")
+    transformer = Unicode(None, allow_none=True, help="Name of the transformer whose numbers these are, if any.")
+    metrics = Instance(Metrics, read_only=True, help="What the parameters come to.")
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__()
+        self._scenario: Scenario | None = None
+        self._told: dict[str, str | None] = dict.fromkeys(PRESETS)
+        self.update(**traits)
+        self._recompute()
+
+    def update(self, **traits: Any) -> None:
+        """Set many traits as one change; those that a preset also fills win over it.
+
+        Raises
+        ------
+        TypeError, ParameterError
+            As for the constructor; then nothing has changed.
+        """
+        for name in traits:
+            if name not in PARAMETERS and name not in PRESETS:
+                raise TypeError(unknown(name, [*PARAMETERS, *PRESETS]))
+        presets = {name: value for name, value in traits.items() if name in PRESETS}
+        given = {**self._preset_values(presets), **{n: v for n, v in traits.items() if n in PARAMETERS}}
+        values = check(given, self.parameters())
+        with self.hold_trait_notifications():
+            for name in given:
+                setattr(self, name, values[name])
+            for name, value in presets.items():
+                setattr(self, name, value)
+                self._told[name] = value
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as plain values, ready for JSON, `infer` or another model."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    @staticmethod
+    def _preset_values(presets: Mapping[str, str | None]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for preset, name in presets.items():
+            names, parameters = PRESETS[preset]
+            if name is not None and name not in names():
+                known = ", ".join(names())
+                raise ParameterTraitError({preset: f"{preset} must be one of {known}, not {name!r}"})
+            if name is not None:
+                values |= parameters(name)
+        return values
+
+    @validate(*PARAMETERS)
+    def _no_contradiction(self, proposal: Any) -> Any:
+        values = {**self.parameters(), proposal.trait.name: proposal.value}
+        if faults := dict(contradictions(values)):
+            raise ParameterTraitError(faults)
+        return proposal.value
+
+    @validate(*PRESETS)
+    def _known_preset(self, proposal: Any) -> Any:
+        check(self._preset_values({proposal.trait.name: proposal.value}), self.parameters())
+        return proposal.value
+
+    @observe(*PARAMETERS, *PRESETS)
+    def _changed(self, change: Any) -> None:
+        """Runs for each trait of a change set, when all of them have their new values."""
+        for preset, told in self._told.items():
+            name = getattr(self, preset)
+            if name not in (None, told):
+                self.update(**{preset: name})
+        self._recompute()
+
+    def _recompute(self) -> None:
+        for preset, name in self._told.items():
+            if name is not None and any(getattr(self, k) != v for k, v in PRESETS[preset][1](name).items()):
+                self._told[preset] = None
+                setattr(self, preset, None)
+        scenario = self.scenario
+        if scenario != self._scenario:
+            self._scenario = scenario
+            self.set_trait("metrics", evaluate(scenario))
+
+    def __repr__(self) -> str:
+        shown = {**{name: getattr(self, name) for name in PRESETS}, **self.parameters()}
+        return f"RooflineModel({', '.join(f'{k}={v!r}' for k, v in shown.items() if v is not None)})"
+
+
+__all__ = ["RooflineModel", "TraitError"]

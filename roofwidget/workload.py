@@ -1,0 +1,42 @@
+"""What is asked of the server: how long the prompts and answers are, and how many at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roofwidget.validation import COUNT, Numbers, settle
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`batch` sequences at once, each with `seq_len` prompt and `output_tokens` answer tokens.
+
+    Raises
+    ------
+    ParameterError
+        If a field is not a whole number of at least 1.
+    """
+
+    seq_len: Numbers = 4096.0
+    output_tokens: Numbers = 1.0
+    batch: Numbers = 1.0
+
+    def __post_init__(self) -> None:
+        settle(self, seq_len=COUNT, output_tokens=COUNT, batch=COUNT)
+
+    @property
+    def final_context(self) -> Numbers:
+        """Tokens a sequence keeps in the KV cache at its end.
+
+        All but the last output token, which is never fed back.
+        """
+        return self.seq_len + self.output_tokens - 1
+
+    @property
+    def mean_context(self) -> Numbers:
+        """Context of the average decode step, between the prompt's and the final one.
+
+        Every node's work is linear in the context, so the average step is the step at the
+        average context.
+        """
+        return (self.seq_len + self.final_context) / 2
