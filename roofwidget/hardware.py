@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from roofwidget import catalog
-from roofwidget.validation import POSITIVE, Numbers, ParameterError, settle
+from roofwidget.validation import POSITIVE, Allowed, Numbers, ParameterError, as_floats, settle
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,15 @@ class Accelerator:
     name: str = ""
 
     def __post_init__(self) -> None:
-        settle(self, bandwidth=POSITIVE, capacity=POSITIVE)
+        settle(self, bandwidth=POSITIVE, capacity=POSITIVE, link_bandwidth=Allowed(infinite=True))
         faults = {
             f"peaks[{name!r}]": sentence
             for name, peak in self.peaks.items()
             if (sentence := POSITIVE.fault(f"peaks[{name!r}]", peak))
         }
-        if self.link_bandwidth is not math.inf:
-            if sentence := POSITIVE.fault("link_bandwidth", self.link_bandwidth):
-                faults["link_bandwidth"] = sentence
         if faults:
             raise ParameterError(faults)
+        object.__setattr__(self, "peaks", {name: as_floats(peak) for name, peak in self.peaks.items()})
 
     def peak(self, compute: str) -> Numbers:
         """Dense peak of a number format, FLOP/s.

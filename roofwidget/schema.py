@@ -1,4 +1,7 @@
-"""JSON Schemas of both sides of `infer`, from the same table that checks the request."""
+"""JSON Schemas of both sides of `infer`, from the same table that checks the request.
+
+`python -m roofwidget.schema` prints them.
+"""
 
 from __future__ import annotations
 
@@ -8,126 +11,112 @@ from typing import Any
 from roofwidget.parameters import PARAMETERS, Quantity
 from roofwidget.roofline.timing import BOUNDS
 
+Schema = dict[str, Any]
+
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_NUMBER = {"type": "number"}
-_NOT_NEGATIVE = {"type": "number", "minimum": 0}
-_COUNT = {"type": "integer", "minimum": 0}
-_BOUND = {"enum": list(BOUNDS)}
+NUMBER: Schema = {"type": "number", "minimum": 0}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+FLAG: Schema = {"type": "boolean"}
+TEXT: Schema = {"type": "string"}
+BOUND: Schema = {"enum": list(BOUNDS)}
 
 
-def request_schema() -> dict[str, Any]:
-    """What `infer` takes. Rules between fields (a head count that must divide another) are
-    in the descriptions, since JSON Schema cannot say them.
+def request_schema() -> Schema:
+    """What `infer` takes.
+
+    Rules between fields (a head count that must divide another) stand in the descriptions, since
+    JSON Schema cannot say them.
     """
-    return {
-        "$schema": DIALECT,
-        "title": "roofwidget infer request",
-        **_object(
-            {name: _parameter(name) for name in PARAMETERS}, required=[n for n, p in PARAMETERS.items() if p.required]
-        ),
-    }
+    required = [name for name, parameter in PARAMETERS.items() if parameter.required]
+    fields = {name: parameter_schema(name) for name in PARAMETERS}
+    return {"$schema": DIALECT, "title": "roofwidget infer request", **record(fields, required)}
 
 
-def response_schema() -> dict[str, Any]:
+def response_schema() -> Schema:
     """What `infer` gives."""
-    phases = {"prefill", "decode"}
-    bounds = _object(dict.fromkeys(sorted(phases), _BOUND))
-    numbers = _object(dict.fromkeys(sorted(phases), _NOT_NEGATIVE))
-    memory = _object(
-        {
-            **dict.fromkeys(
-                (
-                    "kv_bytes_per_token",
-                    "weights_gb",
-                    "kv_cache_gb",
-                    "activations_gb",
-                    "total_gb",
-                    "capacity_gb",
-                    "usable_gb",
-                ),
-                _NOT_NEGATIVE,
-            ),
-            "fits": {"type": "boolean"},
-            "largest_batch": _COUNT,
-            "longest_context": _COUNT,
-            "devices_needed": {"type": ["integer", "null"], "minimum": 1},
-        }
-    )
-    outputs = _object(
-        {
-            **dict.fromkeys(
-                (
-                    "ttft_ms",
-                    "tpot_ms",
-                    "e2e_ms",
-                    "decode_tokens_per_s",
-                    "decode_tokens_per_s_per_user",
-                    "prefill_tokens_per_s",
-                    "prefill_batch_ms",
-                    "ridge_point",
-                ),
-                _NUMBER,
-            ),
-            "bottleneck": bounds,
-            "arithmetic_intensity": numbers,
-            "mfu": numbers,
-            "mbu": numbers,
-            "memory": memory,
-        }
-    )
-    point = _object(
-        {
-            "batch": {"type": "integer", "minimum": 1},
-            **dict.fromkeys(
-                ("tpot_ms", "decode_tokens_per_s", "decode_tokens_per_s_per_user", "memory_gb"), _NOT_NEGATIVE
-            ),
-            "fits": {"type": "boolean"},
-            "bottleneck": _BOUND,
-        }
-    )
-    node = _object(
-        {
-            "name": {"type": "string"},
-            **dict.fromkeys(("flops", "bytes", "link_bytes", "time_ms", "share"), _NOT_NEGATIVE),
-            "arithmetic_intensity": {"type": ["number", "null"], "minimum": 0},
-            "bound": _BOUND,
-        }
-    )
-    inputs = _object({name: _parameter(name) for name in PARAMETERS})
-    return {
-        "$schema": DIALECT,
-        "title": "roofwidget infer response",
-        **_object(
-            {
-                "inputs": inputs,
-                "outputs": outputs,
-                "batch_curve": {"type": "array", "items": point},
-                "nodes": _object({phase: {"type": "array", "items": node} for phase in sorted(phases)}),
-            }
-        ),
+    memory = {
+        "kv_bytes_per_token": NUMBER,
+        "weights_gb": NUMBER,
+        "kv_cache_gb": NUMBER,
+        "activations_gb": NUMBER,
+        "total_gb": NUMBER,
+        "capacity_gb": NUMBER,
+        "usable_gb": NUMBER,
+        "fits": FLAG,
+        "largest_batch": COUNT,
+        "longest_context": COUNT,
+        "devices_needed": {"type": ["integer", "null"], "minimum": 1},
     }
+    outputs = {
+        "ttft_ms": NUMBER,
+        "tpot_ms": NUMBER,
+        "e2e_ms": NUMBER,
+        "decode_tokens_per_s": NUMBER,
+        "decode_tokens_per_s_per_user": NUMBER,
+        "prefill_tokens_per_s": NUMBER,
+        "prefill_batch_ms": NUMBER,
+        "bottleneck": by_phase(BOUND),
+        "arithmetic_intensity": by_phase(NUMBER),
+        "ridge_point": NUMBER,
+        "mfu": by_phase(NUMBER),
+        "mbu": by_phase(NUMBER),
+        "memory": record(memory),
+    }
+    point = {
+        "batch": COUNT,
+        "tpot_ms": NUMBER,
+        "decode_tokens_per_s": NUMBER,
+        "decode_tokens_per_s_per_user": NUMBER,
+        "memory_gb": NUMBER,
+        "fits": FLAG,
+        "bottleneck": BOUND,
+    }
+    node = {
+        "name": TEXT,
+        "flops": NUMBER,
+        "bytes": NUMBER,
+        "link_bytes": NUMBER,
+        "arithmetic_intensity": {"type": ["number", "null"], "minimum": 0},
+        "time_ms": NUMBER,
+        "share": NUMBER,
+        "bound": BOUND,
+    }
+    fields = {
+        "inputs": record({name: parameter_schema(name) for name in PARAMETERS}),
+        "outputs": record(outputs),
+        "batch_curve": {"type": "array", "items": record(point)},
+        "nodes": by_phase({"type": "array", "items": record(node)}),
+    }
+    return {"$schema": DIALECT, "title": "roofwidget infer response", **record(fields)}
 
 
-def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+def record(fields: Schema, required: list[str] | None = None) -> Schema:
+    """An object of just these fields, all required unless told which are."""
     return {
         "type": "object",
-        "properties": properties,
-        "required": list(properties) if required is None else required,
+        "properties": fields,
+        "required": list(fields) if required is None else required,
         "additionalProperties": False,
     }
 
 
-def _parameter(name: str) -> dict[str, Any]:
+def by_phase(schema: Schema) -> Schema:
+    """The same for each phase."""
+    return record({"prefill": schema, "decode": schema})
+
+
+def parameter_schema(name: str) -> Schema:
+    """The schema of one parameter: type, range, meaning, unit and default."""
     parameter = PARAMETERS[name]
-    described: dict[str, Any] = {"description": str(parameter.help)}
+    described: Schema = {"description": str(parameter.help)}
     if not parameter.required:
         described["default"] = parameter.default_value
     if not isinstance(parameter, Quantity):
         return {"type": "boolean", **described}
-    kind = "integer" if parameter.allowed.whole else "number"
     if parameter.unit:
         described["description"] += f" Unit: {parameter.unit}."
+    kind = "integer" if parameter.allowed.whole else "number"
     return {
         "type": [kind, "null"] if parameter.allow_none else kind,
         "minimum": parameter.allowed.low,

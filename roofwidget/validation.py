@@ -34,12 +34,14 @@ class Allowed:
     """The numbers a parameter may take: from `low` to `high`, whole ones only if `whole`.
 
     A `low` of 0 means "more than 0" unless `zero` is allowed too: nothing here is ever negative.
+    Infinity is refused unless `infinite` allows it.
     """
 
     low: float = 0.0
     high: float = math.inf
     whole: bool = False
     zero: bool = False
+    infinite: bool = False
 
     def __str__(self) -> str:
         kind = "a whole number" if self.whole else "a number"
@@ -66,13 +68,15 @@ class Allowed:
         admitted = (
             self.low <= number <= self.high
             and (number > 0 or self.zero)
-            and math.isfinite(number)
+            and (math.isfinite(number) or self.infinite)
             and (not self.whole or number.is_integer())
         )
         return None if admitted else f"{name} must be {self}, not {_shown(value)}"
 
     def _admits(self, value: NDArray[np.float64]) -> NDArray[np.bool_]:
-        admitted: NDArray[np.bool_] = np.isfinite(value) & (value >= self.low) & (value <= self.high)
+        admitted: NDArray[np.bool_] = (value >= self.low) & (value <= self.high)
+        if not self.infinite:
+            admitted &= np.isfinite(value)
         if not self.zero:
             admitted &= value > 0
         if self.whole:
@@ -103,10 +107,14 @@ def settle(instance: object, **allowed: Allowed) -> None:
         if sentence := rule.fault(name, value):
             faults[name] = sentence
         else:
-            settled = np.asarray(value, np.float64) if isinstance(value, np.ndarray) else float(value)
-            object.__setattr__(instance, name, settled)
+            object.__setattr__(instance, name, as_floats(value))
     if faults:
         raise ParameterError(faults)
+
+
+def as_floats(value: Any) -> Numbers:
+    """A float, or a float64 array of an array."""
+    return np.asarray(value, np.float64) if isinstance(value, np.ndarray) else float(value)
 
 
 def _shown(value: Any) -> str:

@@ -86,6 +86,8 @@ def forward_nodes(scenario: Scenario, batch: Numbers, new_tokens: Numbers, conte
 
     Parameters
     ----------
+    scenario
+        The model, its precision and its devices.
     batch
         Sequences in the pass.
     new_tokens

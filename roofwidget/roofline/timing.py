@@ -39,12 +39,12 @@ class Pass:
     @cached_property
     def node_times(self) -> NDArray[np.float64]:
         """Seconds of each node: its largest term, never their sum (Williams et al. 2009, §2)."""
-        return np.max(self.terms, axis=0)
+        return np.asarray(np.max(self.terms, axis=0))
 
     @cached_property
     def node_bounds(self) -> NDArray[np.intp]:
         """Index into `BOUNDS` of each node's largest term."""
-        return np.argmax(self.terms, axis=0)
+        return np.asarray(np.argmax(self.terms, axis=0))
 
     @cached_property
     def time(self) -> Numbers:
