@@ -18,7 +18,7 @@ from roofwidget.hardware import Accelerator
 from roofwidget.precision import Precision
 from roofwidget.scenario import Scenario, devices_fault
 from roofwidget.transformer import Transformer, kv_heads_fault
-from roofwidget.validation import Allowed, ParameterError
+from roofwidget.validation import Allowed, ParameterError, shown
 from roofwidget.workload import Workload
 
 
@@ -35,8 +35,13 @@ class Quantity(TraitType[Any, Any]):
         Its default; None makes it optional, and `absent` says what None stands for.
     low, high, whole
         What is allowed.
-    slider
-        The ends of its slider, which need not reach as far as the range does.
+    slider, doubling
+        The ends of its slider, which need not reach as far as the range does, and whether it
+        goes by powers of two.
+    detail
+        Whether its control is folded away until asked for.
+    required
+        Whether a request has to give it.
     unit, group, help
         What it is counted in, where its control stands, and what it means.
     label
@@ -57,17 +62,20 @@ class Quantity(TraitType[Any, Any]):
         whole: bool = False,
         absent: str = "",
         required: bool = False,
+        doubling: bool = False,
+        detail: bool = False,
     ) -> None:
         super().__init__(default, allow_none=default is None, help=help)
         self.allowed = Allowed(low, high, whole)
         self.unit, self.group, self.label = unit, group, label
-        self.slider, self.absent, self.required = slider, absent, required
+        self.slider, self.doubling, self.detail = slider, doubling, detail
+        self.absent, self.required = absent, required
 
     def fault(self, name: str, value: Any) -> str | None:
         """Say what is wrong with a value; None if nothing is."""
         if value is None and self.allow_none:
             return None
-        if np.ndim(value) > 0:
+        if isinstance(value, np.ndarray) and value.ndim > 0:
             return f"{name} must be {self.allowed}, not {type(value).__name__}"
         sentence = self.allowed.fault(name, value)
         return sentence + " (or null)" if sentence and self.allow_none else sentence
@@ -87,13 +95,13 @@ class Switch(Bool[bool, Any]):
 
     required = False
 
-    def __init__(self, default: bool, group: str, help: str, *, label: str) -> None:
+    def __init__(self, default: bool, group: str, help: str, *, label: str, detail: bool = False) -> None:
         super().__init__(default, help=help)
-        self.group, self.label = group, label
+        self.group, self.label, self.detail = group, label, detail
 
     def fault(self, name: str, value: Any) -> str | None:
         """Say what is wrong with a value; None if nothing is."""
-        return None if isinstance(value, (bool, np.bool_)) else f"{name} must be true or false, not {value!r}"
+        return None if isinstance(value, (bool, np.bool_)) else f"{name} must be true or false, not {shown(value)}"
 
     def validate(self, obj: Any, value: Any) -> bool:
         """Take a bool only."""
@@ -115,27 +123,27 @@ class Parameters(HasTraits):
     peak_tflops = Quantity(990.0, 1e-3, 1e7, "TFLOP/s", "Hardware", "Dense peak of one device in the format computed in.", label="peak", slider=(10, 10_000), required=True)
     hbm_bw_gbs = Quantity(3350.0, 1e-2, 1e7, "GB/s", "Hardware", "Memory bandwidth of one device.", label="bandwidth", slider=(100, 20_000), required=True)
     hbm_cap_gb = Quantity(80.0, 1e-3, 1e6, "GB", "Hardware", "Memory of one device, in 10⁹ bytes.", label="capacity", slider=(8, 512), required=True)
-    devices = Quantity(1, 1, 1024, "tensor parallel", "Hardware", "Devices that share every layer; must divide the query heads.", label="devices", slider=(1, 64), whole=True)
-    link_gbs = Quantity(None, 1e-3, 1e6, "GB/s", "Hardware", "What a device sends to its peers, one direction; null leaves communication out.", label="link", slider=(10, 2_000), absent="not counted")
-    memory_utilization = Quantity(0.9, 0.01, 1.0, "of capacity", "Hardware", "Share of memory that may be used.", label="usable", slider=(0.5, 1.0))
+    devices = Quantity(1, 1, 1024, "tensor parallel", "Hardware", "Devices that share every layer; must divide the query heads.", label="devices", slider=(1, 64), whole=True, doubling=True)
+    link_gbs = Quantity(None, 1e-3, 1e6, "GB/s", "Hardware", "What a device sends to its peers, one direction; null leaves communication out.", label="link", slider=(10, 2_000), absent="not counted", detail=True)
+    memory_utilization = Quantity(0.9, 0.01, 1.0, "of capacity", "Hardware", "Share of memory that may be used.", label="usable", slider=(0.5, 1.0), detail=True)
     # model
     params_b = Quantity(70.0, 1e-6, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
-    hidden_dim = Quantity(8192, 1, 1_048_576, "", "Model", "Width of the residual stream.", label="hidden", slider=(512, 32_768), whole=True, required=True)
+    hidden_dim = Quantity(8192, 1, 1_048_576, "", "Model", "Width of the residual stream.", label="hidden", slider=(512, 32_768), whole=True, required=True, detail=True)
     layers = Quantity(80, 1, 10_000, "", "Model", "Transformer blocks.", label="layers", slider=(4, 256), whole=True, required=True)
-    n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="query heads", slider=(4, 256), whole=True, required=True)
-    n_kv_heads = Quantity(8, 1, 4096, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True)
-    head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; null is hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="hidden ÷ heads")
-    vocab_size = Quantity(None, 1, 10_000_000, "tokens", "Model", "Vocabulary; null counts every parameter as part of the blocks.", label="vocabulary", slider=(8_192, 524_288), whole=True, absent="not counted")
-    gated_ffn = Switch(True, "Model", "Whether the FFN has three matrices (SwiGLU) or two.", label="gated FFN")
-    tied_embeddings = Switch(False, "Model", "Whether the LM head is the embedding; matters only where vocab_size is given.", label="tied embeddings")
+    n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="query heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
+    n_kv_heads = Quantity(8, 1, 4096, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True, doubling=True)
+    head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; null is hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="hidden ÷ heads", detail=True)
+    vocab_size = Quantity(None, 1, 10_000_000, "tokens", "Model", "Vocabulary; null counts every parameter as part of the blocks.", label="vocabulary", slider=(8_192, 524_288), whole=True, absent="not counted", detail=True)
+    gated_ffn = Switch(True, "Model", "Whether the FFN has three matrices (SwiGLU) or two.", label="gated FFN", detail=True)
+    tied_embeddings = Switch(False, "Model", "Whether the LM head is the embedding; matters only where vocab_size is given.", label="tied embeddings", detail=True)
     # workload
     seq_len = Quantity(4096, 1, 100_000_000, "tokens", "Workload", "Prompt tokens of each sequence.", label="prompt", slider=(64, 262_144), whole=True, required=True)
     output_tokens = Quantity(1, 1, 100_000_000, "tokens", "Workload", "Tokens of each answer: decode is timed at the mean context, memory at the final one.", label="output", slider=(1, 32_768), whole=True)
     batch = Quantity(1, 1, 1_000_000, "sequences", "Workload", "Sequences decoded together.", label="batch", slider=(1, 1_024), whole=True, required=True)
     # precision
-    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes.", label="weights", slider=(0.5, 4), required=True)
-    kv_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an element of the KV cache takes.", label="KV cache", slider=(0.5, 4))
-    activation_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an activation takes.", label="activations", slider=(0.5, 4))
+    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes.", label="weights", slider=(0.5, 4), required=True, doubling=True)
+    kv_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an element of the KV cache takes.", label="KV cache", slider=(0.5, 4), doubling=True)
+    activation_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an activation takes.", label="activations", slider=(0.5, 4), detail=True, doubling=True)
 # fmt: on
 
     @property
@@ -214,7 +222,8 @@ def _devices_divide_heads(n_heads: int, devices: int) -> tuple[str, str] | None:
 
 def _params_cover_attention(*dimensions: Any) -> tuple[str, str] | None:
     values = dict(zip(_DIMENSIONS, dimensions, strict=True))
-    if values["n_heads"] % values["n_kv_heads"]:
+    head_dim_known = values["head_dim"] is not None or values["hidden_dim"] % values["n_heads"] == 0
+    if values["n_heads"] % values["n_kv_heads"] or not head_dim_known:
         return None
     try:
         build_transformer({**values, "gated_ffn": True})
@@ -225,8 +234,8 @@ def _params_cover_attention(*dimensions: Any) -> tuple[str, str] | None:
 
 def unknown(name: Any, known: Collection[str]) -> str:
     """Say that there is no such parameter, and which one may have been meant."""
-    near = difflib.get_close_matches(str(name), known, n=1)
-    return f"{name!r} is not a parameter" + (f"; did you mean {near[0]!r}?" if near else "")
+    near = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
+    return f"{shown(name)} is not a parameter" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def build_transformer(values: Mapping[str, Any]) -> Transformer:

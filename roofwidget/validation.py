@@ -55,12 +55,12 @@ class Allowed:
     def fault(self, name: str, value: Any) -> str | None:
         """Say what is wrong with `value`, a number or an array of numbers; None if nothing is."""
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.ndarray)):
-            return f"{name} must be {self}, not {_shown(value)}"
+            return f"{name} must be {self}, not {shown(value)}"
         if isinstance(value, np.ndarray) and value.dtype.kind not in "iuf":
             return f"{name} must be {self}, not an array of {value.dtype}"
         if isinstance(value, np.ndarray):
             bad = value[~self._admits(value.astype(np.float64))]
-            return f"{name} must be {self}, not {_shown(bad[0].item())}" if bad.size else None
+            return f"{name} must be {self}, not {shown(bad[0].item())}" if bad.size else None
         try:
             number = float(value)
         except OverflowError:
@@ -71,7 +71,7 @@ class Allowed:
             and (math.isfinite(number) or self.infinite)
             and (not self.whole or number.is_integer())
         )
-        return None if admitted else f"{name} must be {self}, not {_shown(value)}"
+        return None if admitted else f"{name} must be {self}, not {shown(value)}"
 
     def _admits(self, value: NDArray[np.float64]) -> NDArray[np.bool_]:
         admitted: NDArray[np.bool_] = (value >= self.low) & (value <= self.high)
@@ -117,6 +117,10 @@ def as_floats(value: Any) -> Numbers:
     return np.asarray(value, np.float64) if isinstance(value, np.ndarray) else float(value)
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
+def shown(value: Any) -> str:
+    """A value as a sentence about it can quote it: in full, unless it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no integer of more than 4,300 digits
+        return "a number too long to show"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,117 @@
+"""How each headline number was made: its formula, the numbers put in, its source."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from roofwidget.evaluate import Metrics
+from roofwidget.roofline.memory import activation_bytes_per_token, kv_bytes_per_token, prefill_tokens_at_once
+from roofwidget.roofline.timing import BOUNDS, Pass, total
+from roofwidget.units import exact, grouped, seconds, si
+
+ROOFLINE = "Williams, Waterman, Patterson 2009, “Roofline”, §2"
+POPE = "Pope et al. 2022, “Efficiently Scaling Transformer Inference”, §2–3"
+
+
+class Step(NamedTuple):
+    """One number's derivation."""
+
+    name: str
+    formula: str
+    figures: str
+    result: str
+    source: str
+
+
+def explain(metrics: Metrics) -> list[Step]:
+    """Derivations of the headline numbers, in the order they build on each other."""
+    return [
+        ridge(metrics),
+        first_token(metrics),
+        per_token(metrics),
+        throughput(metrics),
+        end_to_end(metrics),
+        kv_per_token(metrics),
+        footprint(metrics),
+        largest_batch(metrics),
+    ]
+
+
+def ridge(metrics: Metrics) -> Step:
+    """Where the roofs meet."""
+    device = metrics.scenario.device
+    peak = device.peak(metrics.scenario.precision.compute)
+    figures = f"{si(peak, 'FLOP/s', 4)} / {si(device.bandwidth, 'B/s', 4)}"
+    return Step("ridge point", "peak / bandwidth", figures, f"{grouped(metrics.ridge, 4)} FLOP/B", ROOFLINE)
+
+
+def first_token(metrics: Metrics) -> Step:
+    """Time to first token."""
+    return _pass_time("time to first token", metrics.prefill, "prefill of one prompt, without queueing")
+
+
+def per_token(metrics: Metrics) -> Step:
+    """Time per output token."""
+    workload = metrics.scenario.workload
+    context = f"at a mean context of {grouped(workload.mean_context, 12)} tokens, batch {grouped(workload.batch, 12)}"
+    return _pass_time("time per output token", metrics.decode, f"a decode step {context}")
+
+
+def _pass_time(name: str, timed: Pass, what: str) -> Step:
+    terms = {
+        bound: float(
+            sum(t for t, b in zip(timed.node_times, timed.node_bounds, strict=True) if BOUNDS[int(b)] == bound)
+        )
+        for bound in BOUNDS
+    }
+    spent = " + ".join(f"{seconds(time)} in {bound}-bound nodes" for bound, time in terms.items() if time)
+    work = f"{si(total(timed.flops), 'FLOP', 4)} and {si(total(timed.bytes), 'B', 4)} on each device"
+    formula = f"Σ over nodes of max(bytes / bandwidth, FLOPs / peak, link bytes / link) — {what}: {work}"
+    return Step(name, formula, spent, seconds(timed.time), f"{ROOFLINE}; counts: {POPE}")
+
+
+def throughput(metrics: Metrics) -> Step:
+    """Decode throughput."""
+    figures = f"{grouped(metrics.scenario.workload.batch, 12)} / {seconds(metrics.tpot)}"
+    result = f"{grouped(metrics.decode_throughput)} tokens/s"
+    return Step("decode throughput", "batch / time per output token", figures, result, "definition")
+
+
+def end_to_end(metrics: Metrics) -> Step:
+    """End-to-end latency."""
+    output = metrics.scenario.workload.output_tokens
+    figures = f"{seconds(metrics.ttft)} + ({grouped(output, 12)} − 1) · {seconds(metrics.tpot)}"
+    formula = "time to first token + (output tokens − 1) · time per output token"
+    return Step("end-to-end latency", formula, figures, seconds(metrics.e2e), "definition")
+
+
+def kv_per_token(metrics: Metrics) -> Step:
+    """KV cache of one token."""
+    model, size = metrics.scenario.model, metrics.scenario.precision.kv_bytes
+    figures = " · ".join(exact(n) for n in (2.0, model.layers, model.n_kv_heads, model.head_dim, size))  # type: ignore[arg-type]
+    result = f"{grouped(metrics.kv_bytes_per_token, 12)} B"
+    return Step("KV cache per token", "2 · layers · KV heads · head width · bytes", figures, result, POPE)
+
+
+def footprint(metrics: Metrics) -> Step:
+    """Memory of each device."""
+    memory, scenario = metrics.memory, metrics.scenario
+    cached = f"{grouped(scenario.workload.batch, 12)} · {grouped(scenario.workload.final_context, 12)}"
+    kv = f"{cached} · {si(kv_bytes_per_token(scenario), 'B', 4)}"
+    tokens = max(float(prefill_tokens_at_once(scenario)), float(scenario.workload.batch))
+    activations = f"{grouped(tokens, 12)} · {si(activation_bytes_per_token(scenario), 'B', 4)}"
+    figures = f"{si(memory.weights, 'B', 4)} + {kv} + {activations}"
+    formula = "weights + batch · final context · KV per token + tokens at once · activations per token, on each device"
+    fits = "fits in" if memory.fits else "does not fit in"
+    usable = f"{si(memory.capacity, 'B', 4)} · {grouped(scenario.memory_utilization)} = {si(memory.usable, 'B', 4)}"
+    return Step("memory", formula, figures, f"{si(memory.total, 'B', 4)}, {fits} {usable}", POPE)
+
+
+def largest_batch(metrics: Metrics) -> Step:
+    """Largest batch that fits."""
+    memory, workload = metrics.memory, metrics.scenario.workload
+    sequence = memory.kv_cache / workload.batch
+    left = f"{si(memory.usable, 'B', 4)} − {si(memory.weights, 'B', 4)} − {si(memory.activations, 'B', 4)}"
+    formula = "⌊(usable − weights − activations) / KV cache of a sequence⌋, at least 0"
+    result = grouped(metrics.largest_batch, 12)
+    return Step("largest batch", formula, f"⌊({left}) / {si(sequence, 'B', 4)}⌋", result, "arithmetic")

@@ -1,0 +1,63 @@
+"""What a scenario comes to, in words first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from roofwidget.evaluate import Metrics
+from roofwidget.roofline.timing import BOUNDS, Pass
+from roofwidget.units import count, grouped, seconds, si
+
+
+class Words(NamedTuple):
+    """A piece of a sentence, and the bound it speaks of if any."""
+
+    text: str
+    bound: str | None = None
+
+
+def verdict(metrics: Metrics) -> list[Words]:
+    """What limits decode, whether it fits, what limits prefill: three sentences."""
+    return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics)]
+
+
+def plain(words: list[Words]) -> str:
+    """The words without their marks."""
+    return "".join(word.text for word in words)
+
+
+def bound_of(phase: Pass) -> str:
+    """What holds a pass back."""
+    return BOUNDS[int(phase.bound)]
+
+
+def _decode(metrics: Metrics) -> list[Words]:
+    batch = metrics.scenario.workload.batch
+    speed = f": {grouped(metrics.user_speed)} tokens/s"
+    users = f" for each of {grouped(batch, 12)} users" if batch > 1 else ""
+    return [Words("Decode is "), _bound(metrics.decode), Words(f"{speed}{users}.")]
+
+
+def _prefill(metrics: Metrics) -> list[Words]:
+    return [Words("Prefill is "), _bound(metrics.prefill), Words(f": first token after {seconds(metrics.ttft)}.")]
+
+
+def _bound(phase: Pass) -> Words:
+    bound = bound_of(phase)
+    return Words(f"{bound}-bound", bound)
+
+
+def fit(metrics: Metrics) -> str:
+    """Whether the batch fits in memory, with how much room or with how many devices."""
+    devices, batch, memory = metrics.scenario.devices, metrics.scenario.workload.batch, metrics.memory
+    if memory.fits:
+        room = f"with room for a batch of {grouped(metrics.largest_batch, 12)}"
+        return f"It fits {count(devices, 'device')} {room}."
+    each = "" if devices == 1 else " on each device"
+    missing = f"{si(memory.total, 'B', 4)} does not fit in the {si(memory.usable, 'B', 4)} usable{each}: "
+    if metrics.devices_needed:
+        return missing + f"{count(metrics.devices_needed, 'device')} {'does' if metrics.devices_needed == 1 else 'do'}."
+    if metrics.largest_batch:
+        return missing + f"a batch of {grouped(metrics.largest_batch, 12)} does."
+    heads = metrics.scenario.model.n_heads
+    return missing + f"nor would {count(heads, 'device')} do, one for each head, at a batch of {grouped(batch, 12)}."

@@ -1,0 +1,173 @@
+"""Controls, generated from the table of parameters: each sets its trait, and follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any, Protocol
+
+import ipywidgets
+
+from roofwidget.parameters import PARAMETERS, Quantity, Switch
+from roofwidget.units import exact
+from roofwidget.widget.model import PRESETS, RooflineModel
+from roofwidget.widget.stops import nearest, stops
+
+Guard = Callable[[Callable[[Any], None]], Callable[[Any], None]]
+"""Wraps a callback so that what it raises is shown in the widget's status line."""
+
+
+class Control(Protocol):
+    """A widget that sets one trait, and `follow` to show what that trait now is."""
+
+    widget: ipywidgets.Widget
+
+    def follow(self) -> None:
+        """Show the trait's value."""
+
+
+class NumberControl:
+    """A labelled field that holds the exact value, and a slider over round ones.
+
+    Both only ask the model: whatever it decides, `follow` then shows. A refused text is replaced
+    by the value that stands.
+    """
+
+    def __init__(self, model: RooflineModel, name: str, quantity: Quantity, guard: Guard) -> None:
+        self.model, self.name, self.quantity = model, name, quantity
+        self.stops = stops(quantity)
+        tooltip = f"{quantity.help} {str(quantity.allowed).capitalize()}."
+        self.field = ipywidgets.Text(
+            description=quantity.label,
+            continuous_update=False,
+            placeholder=quantity.absent,
+            tooltip=tooltip,
+            description_allow_html=False,
+            style={"description_width": "78px"},
+        )
+        self.slider = ipywidgets.IntSlider(
+            min=0, max=len(self.stops) - 1, readout=False, tooltip=f"{quantity.label} slider: {tooltip}"
+        )
+        self.follow()
+        unit = ipywidgets.HTML(escape(quantity.unit or " "))
+        unit.add_class("rw-unit")
+        self.widget = ipywidgets.Box([self.field, unit, self.slider])
+        self.widget.add_class("rw-control")
+        self.widget.add_class(f"rw-control-{name}")
+        self.field.observe(guard(self._typed), "value")
+        self.slider.observe(guard(self._slid), "value")
+
+    @property
+    def value(self) -> Any:
+        """The trait's value."""
+        return getattr(self.model, self.name)
+
+    def follow(self) -> None:
+        """Show the trait's value."""
+        self.field.value = exact(self.value)
+        if self.value is not None:
+            self.slider.value = nearest(self.stops, self.value)
+
+    def _typed(self, change: Any) -> None:
+        if change["new"] == exact(self.value):
+            return
+        try:
+            self.model.update(**{self.name: self._parse(change["new"])})
+        finally:
+            self.follow()
+
+    def _slid(self, change: Any) -> None:
+        if self.value is not None and change["new"] == nearest(self.stops, self.value):
+            return
+        try:
+            self.model.update(**{self.name: self.stops[change["new"]]})
+        finally:
+            self.follow()
+
+    def _parse(self, text: str) -> Any:
+        """The number in a text; a text that is none goes on as it is, to be refused by name."""
+        bare = text.strip().replace(",", "").replace("_", "")
+        if not bare and self.quantity.allow_none:
+            return None
+        try:
+            return float(bare)
+        except ValueError:
+            return text
+
+
+class SwitchControl:
+    """A checkbox."""
+
+    def __init__(self, model: RooflineModel, name: str, switch: Switch, guard: Guard) -> None:
+        self.model, self.name = model, name
+        self.widget = ipywidgets.Checkbox(description=switch.label, indent=False, tooltip=str(switch.help))
+        self.follow()
+        self.widget.observe(guard(self._switched), "value")
+
+    def follow(self) -> None:
+        """Show the trait's value."""
+        self.widget.value = getattr(self.model, self.name)
+
+    def _switched(self, change: Any) -> None:
+        self.model.update(**{self.name: change["new"]})
+
+
+class PresetControl:
+    """A drop-down of the catalog's names; "custom" where the numbers are nobody's."""
+
+    def __init__(self, model: RooflineModel, preset: str, guard: Guard) -> None:
+        self.model, self.preset = model, preset
+        names, _ = PRESETS[preset]
+        self.widget = ipywidgets.Dropdown(options=[(f"custom {preset}", None), *((name, name) for name in names())])
+        self.widget.tooltip = f"A {preset} from the catalog, to fill the numbers below."
+        self.follow()
+        self.widget.observe(guard(self._picked), "value")
+
+    def follow(self) -> None:
+        """Show the trait's value."""
+        self.widget.value = getattr(self.model, self.preset)
+
+    def _picked(self, change: Any) -> None:
+        if change["new"] == getattr(self.model, self.preset):
+            return
+        try:
+            if change["new"] is not None:
+                self.model.update(**{self.preset: change["new"]})
+        finally:
+            self.follow()
+
+
+class Controls:
+    """All controls in panels, one a group, with the less used ones of each folded away."""
+
+    def __init__(self, model: RooflineModel, guard: Guard) -> None:
+        self.by_trait: dict[str, Control] = {preset: PresetControl(model, preset, guard) for preset in PRESETS}
+        for name, parameter in PARAMETERS.items():
+            if isinstance(parameter, Quantity):
+                self.by_trait[name] = NumberControl(model, name, parameter, guard)
+            else:
+                self.by_trait[name] = SwitchControl(model, name, parameter, guard)
+        preset_of = {"Hardware": "accelerator", "Model": "transformer"}
+        groups = dict.fromkeys(parameter.group for parameter in PARAMETERS.values())
+        self.widget = ipywidgets.VBox([self._panel(group, preset_of.get(group)) for group in groups])
+        self.widget.add_class("rw-controls")
+        self._model = model
+        model.observe(self._follow, list(self.by_trait))
+
+    def close(self) -> None:
+        """Stop following the model."""
+        self._model.unobserve(self._follow, list(self.by_trait))
+
+    def _panel(self, group: str, preset: str | None) -> ipywidgets.Widget:
+        members = {name: parameter for name, parameter in PARAMETERS.items() if parameter.group == group}
+        shown = [self.by_trait[preset].widget] if preset else []
+        shown += [self.by_trait[name].widget for name, parameter in members.items() if not parameter.detail]
+        folded = [self.by_trait[name].widget for name, parameter in members.items() if parameter.detail]
+        if folded:
+            shown.append(ipywidgets.Accordion([ipywidgets.VBox(folded)], titles=["more"], selected_index=None))
+        panel = ipywidgets.VBox([ipywidgets.HTML(f"<h3>{escape(group)}</h3>"), *shown])
+        panel.add_class("rw-panel")
+        return panel
+
+    def _follow(self, change: Any) -> None:
+        self.by_trait[change["name"]].follow()

@@ -1,0 +1,150 @@
+"""RooflineWidget: the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from roofwidget.summary import summary_html, summary_text
+from roofwidget.widget import theme
+from roofwidget.widget.controls import Controls
+from roofwidget.widget.model import RooflineModel
+from roofwidget.widget.views import View
+from roofwidget.widget.views.batch_curve import BatchCurveView
+from roofwidget.widget.views.explain import ExplainView
+from roofwidget.widget.views.memory import MemoryView
+from roofwidget.widget.views.roofline import RooflineView
+from roofwidget.widget.views.tiles import TilesView, VerdictView
+from roofwidget.widget.views.timings import TimingsView
+
+
+class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
+    """What limits the serving of a model, live.
+
+    Parameters
+    ----------
+    **traits
+        Initial values of the model's traits: `RooflineWidget(peak_tflops=990, batch=16)`.
+
+    Attributes
+    ----------
+    model
+        The `RooflineModel` behind the screen: set its traits, read its `metrics`.
+
+    Raises
+    ------
+    TypeError
+        For a name that is no trait; the message suggests the nearest.
+    ParameterError
+        Naming every faulty parameter.
+    """
+
+    def __init__(self, **traits: Any) -> None:
+        self.model = RooflineModel(**traits)
+        self._status = ipywidgets.HTML()
+        self._status.add_class("rw-status")
+        self._timings = TimingsView()
+        self._explain = ExplainView()
+        self._views: list[View] = [
+            VerdictView(),
+            TilesView(),
+            RooflineView(self._guarded_update, self._pick),
+            BatchCurveView(self._set_batch),
+            MemoryView(),
+            self._timings,
+            self._explain,
+        ]
+        verdict, tiles, *plots, explain = (view.widget for view in self._views)
+        self._controls = Controls(self.model, self._guard)
+        fold = ipywidgets.ToggleButton(description="controls", icon="sliders", tooltip="Show or hide the controls.")
+        fold.add_class("rw-fold")
+        fold.observe(self._guard(self._fold), "value")
+        show = ipywidgets.ToggleButton(description="explain", icon="calculator", tooltip="How each number was made.")
+        show.observe(self._guard(self._show_explain), "value")
+        tools = ipywidgets.HBox([fold, show, self._status])
+        tools.add_class("rw-tools")
+        plots_box = ipywidgets.Box(plots)
+        plots_box.add_class("rw-plots")
+        body = ipywidgets.Box([self._controls.widget, plots_box])
+        body.add_class("rw-body")
+        super().__init__([ipywidgets.HTML(theme.CSS), verdict, tiles, tools, body, explain])
+        self.add_class("roofwidget")
+        self._draw()
+        self._redraw = self._guard(self._draw)
+        self.model.observe(self._redraw, "metrics")
+
+    def close(self) -> None:
+        """Free this widget and every widget it is made of."""
+        if self.comm is None:  # closed already, or never opened since its arguments were refused
+            return
+        self.model.unobserve(self._redraw, "metrics")
+        self._controls.close()
+        for widget in list(_tree(self, set())):
+            if widget is not self:
+                widget.close()
+        super().close()
+
+    def __repr__(self) -> str:
+        return summary_text(self.model.metrics)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any] | None:
+        """The live view, and beside it a true text and HTML for places that run no widgets."""
+        bundle: dict[str, Any] | None = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle["text/plain"] = summary_text(self.model.metrics)
+            bundle["text/html"] = summary_html(self.model.metrics)
+        return bundle
+
+    def _draw(self, _: Any = None) -> None:
+        for view in self._views:
+            view.draw(self.model.metrics)
+
+    def _guard(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        """A callback whose exceptions are shown in the status line, not lost in a log."""
+
+        @wraps(callback)
+        def guarded(argument: Any) -> None:
+            try:
+                callback(argument)
+            except Exception as error:
+                self._status.value = f'<div role="alert"><b>⚠</b> {escape(str(error) or type(error).__name__)}</div>'
+            else:
+                self._status.value = ""
+
+        return guarded
+
+    def _guarded_update(self, **traits: Any) -> None:
+        self._guard(lambda traits: self.model.update(**traits))(traits)
+
+    def _set_batch(self, batch: float) -> None:
+        self._guarded_update(batch=batch)
+
+    def _pick(self, phase: str, node: str) -> None:
+        self._timings.picked = (phase, node)
+        self._timings.draw(self.model.metrics)
+
+    def _fold(self, change: Any) -> None:
+        (self._controls.widget.add_class if change["new"] else self._controls.widget.remove_class)("rw-open")
+
+    def _show_explain(self, change: Any) -> None:
+        self._explain.show(change["new"], self.model.metrics)
+
+
+def _tree(root: Any, seen: set[int]) -> Iterator[ipywidgets.Widget]:
+    """A widget and all widgets that its synced traits hold, each once."""
+    if isinstance(root, ipywidgets.Widget):
+        if id(root) not in seen:
+            seen.add(id(root))
+            for name in root.keys:
+                yield from _tree(getattr(root, name), seen)
+            yield root
+    elif isinstance(root, dict):
+        for value in root.values():
+            yield from _tree(value, seen)
+    elif isinstance(root, (list, tuple)):
+        for value in root:
+            yield from _tree(value, seen)
