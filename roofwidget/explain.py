@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from roofwidget.evaluate import Metrics
 from roofwidget.roofline.memory import activation_bytes_per_token, kv_bytes_per_token, prefill_tokens_at_once
-from roofwidget.roofline.timing import BOUNDS, Pass, total
+from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.units import exact, grouped, seconds, si
+from roofwidget.validation import Numbers
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, “Roofline”, §2"
 POPE = "Pope et al. 2022, “Efficiently Scaling Transformer Inference”, §2–3"
@@ -47,27 +49,31 @@ def ridge(metrics: Metrics) -> Step:
 
 def first_token(metrics: Metrics) -> Step:
     """Time to first token."""
-    return _pass_time("time to first token", metrics.prefill, "prefill of one prompt, without queueing")
+    return _pass_time("time to first token", metrics, metrics.prefill, "prefill of one prompt, without queueing")
 
 
 def per_token(metrics: Metrics) -> Step:
     """Time per output token."""
     workload = metrics.scenario.workload
     context = f"at a mean context of {grouped(workload.mean_context, 12)} tokens, batch {grouped(workload.batch, 12)}"
-    return _pass_time("time per output token", metrics.decode, f"a decode step {context}")
+    return _pass_time("time per output token", metrics, metrics.decode, f"a decode step {context}")
 
 
-def _pass_time(name: str, timed: Pass, what: str) -> Step:
-    terms = {
-        bound: float(
-            sum(t for t, b in zip(timed.node_times, timed.node_bounds, strict=True) if BOUNDS[int(b)] == bound)
-        )
-        for bound in BOUNDS
+def _pass_time(name: str, metrics: Metrics, timed: Pass, what: str) -> Step:
+    device = metrics.scenario.device
+    work: dict[str, tuple[Iterable[Numbers], str, Numbers]] = {
+        "memory": (timed.bytes, "B", device.bandwidth),
+        "compute": (timed.flops, "FLOP", device.peak(metrics.scenario.precision.compute)),
+        "communication": ([node.link_bytes for node in timed.nodes], "B", device.link_bandwidth),
     }
-    spent = " + ".join(f"{seconds(time)} in {bound}-bound nodes" for bound, time in terms.items() if time)
-    work = f"{si(total(timed.flops), 'FLOP', 4)} and {si(total(timed.bytes), 'B', 4)} on each device"
-    formula = f"Σ over nodes of max(bytes / bandwidth, FLOPs / peak, link bytes / link) — {what}: {work}"
-    return Step(name, formula, spent, seconds(timed.time), f"{ROOFLINE}; counts: {POPE}")
+    terms = []
+    for index, bound in enumerate(BOUNDS):
+        amounts, unit, rate = work[bound]
+        amount = sum(float(a) for a, b in zip(amounts, timed.node_bounds, strict=True) if b == index)
+        if amount:
+            terms.append(f"{si(amount, unit, 4)} / {si(rate, unit + '/s', 4)} in {bound}-bound nodes")
+    formula = f"Σ over nodes of max(bytes / bandwidth, FLOPs / peak, link bytes / link): {what}, on each device"
+    return Step(name, formula, " + ".join(terms), seconds(timed.time), f"{ROOFLINE}; counts: {POPE}")
 
 
 def throughput(metrics: Metrics) -> Step:

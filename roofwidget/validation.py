@@ -113,8 +113,8 @@ def settle(instance: object, **allowed: Allowed) -> None:
 
 
 def as_floats(value: Any) -> Numbers:
-    """A float, or a float64 array of an array."""
-    return np.asarray(value, np.float64) if isinstance(value, np.ndarray) else float(value)
+    """A float, or a float64 array of an array, which the giver can no longer change."""
+    return np.array(value, np.float64) if isinstance(value, np.ndarray) else float(value)
 
 
 def shown(value: Any) -> str:

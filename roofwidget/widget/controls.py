@@ -17,6 +17,10 @@ Guard = Callable[[Callable[[Any], None]], Callable[[Any], None]]
 """Wraps a callback so that what it raises is shown in the widget's status line."""
 
 
+CUSTOM = ""
+"""What a preset's drop-down holds where the numbers are nobody's; it cannot hold None."""
+
+
 class Control(Protocol):
     """A widget that sets one trait, and `follow` to show what that trait now is."""
 
@@ -41,15 +45,11 @@ class NumberControl:
             description=quantity.label,
             continuous_update=False,
             placeholder=quantity.absent,
-            tooltip=tooltip,
-            description_allow_html=False,
-            style={"description_width": "78px"},
+            style={"description_width": "74px"},
         )
-        self.slider = ipywidgets.IntSlider(
-            min=0, max=len(self.stops) - 1, readout=False, tooltip=f"{quantity.label} slider: {tooltip}"
-        )
+        self.slider = ipywidgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False)
         self.follow()
-        unit = ipywidgets.HTML(escape(quantity.unit or " "))
+        unit = ipywidgets.HTML(f'{escape(quantity.unit)} <span class="rw-help" title="{escape(tooltip)}">?</span>')
         unit.add_class("rw-unit")
         self.widget = ipywidgets.Box([self.field, unit, self.slider])
         self.widget.add_class("rw-control")
@@ -90,9 +90,10 @@ class NumberControl:
         if not bare and self.quantity.allow_none:
             return None
         try:
-            return float(bare)
+            number = float(bare)
         except ValueError:
             return text
+        return int(bare) if bare.lstrip("+-").isdigit() else number
 
 
 class SwitchControl:
@@ -118,20 +119,18 @@ class PresetControl:
     def __init__(self, model: RooflineModel, preset: str, guard: Guard) -> None:
         self.model, self.preset = model, preset
         names, _ = PRESETS[preset]
-        self.widget = ipywidgets.Dropdown(options=[(f"custom {preset}", None), *((name, name) for name in names())])
+        self.widget = ipywidgets.Dropdown(options=[(f"custom {preset}", CUSTOM), *((name, name) for name in names())])
         self.widget.tooltip = f"A {preset} from the catalog, to fill the numbers below."
         self.follow()
         self.widget.observe(guard(self._picked), "value")
 
     def follow(self) -> None:
         """Show the trait's value."""
-        self.widget.value = getattr(self.model, self.preset)
+        self.widget.value = getattr(self.model, self.preset) or CUSTOM
 
     def _picked(self, change: Any) -> None:
-        if change["new"] == getattr(self.model, self.preset):
-            return
         try:
-            if change["new"] is not None:
+            if change["new"] not in (CUSTOM, getattr(self.model, self.preset)):
                 self.model.update(**{self.preset: change["new"]})
         finally:
             self.follow()

@@ -59,18 +59,20 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .rw-view h4 i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-left: 4px; }
 .rw-view .bqplot { margin: 0; }
 .roofwidget .bqplot text { font-family: var(--jp-ui-font-family, system-ui, sans-serif); }
+.roofwidget .bqplot text.label { paint-order: stroke; stroke: var(--rw-surface); stroke-width: 3px; stroke-linejoin: round; }
 .roofwidget .bqplot .line[style*="dasharray: 2"] { stroke-dasharray: 2, 4 !important; }
 .roofwidget .bqplot .line[style*="dasharray: 10, 10"] { stroke-dasharray: 7, 5 !important; }
 .roofwidget .bqplot .axis text { font-size: 11px; } .roofwidget .bqplot .axislabel { font-size: 12px; font-weight: 400; }
 .rw-panel { border: 1px solid var(--rw-grid); border-radius: 6px; padding: 5px 8px 7px; margin-bottom: 6px; }
 .rw-panel h3 { font-size: 12px; font-weight: 600; margin: 0 0 2px; }
-.rw-control { display: grid !important; grid-template-columns: minmax(0, 1fr) 74px; margin: 0; align-items: center; }
+.rw-control { display: grid !important; grid-template-columns: minmax(0, 1fr) 70px; margin: 0; align-items: center; }
 .rw-control .widget-text { width: auto; margin: 1px 0; height: 24px; }
 .rw-control .widget-text input { height: 22px; padding: 0 5px; text-align: right; font-variant-numeric: tabular-nums; font-size: 12px; }
 .rw-control .widget-text label { font-size: 12px; text-align: left; min-width: 0; }
-.rw-control .rw-unit { font-size: 11px; color: var(--rw-muted); padding-left: 6px; line-height: 1.1; }
+.rw-control .rw-unit { font-size: 11px; color: var(--rw-muted); padding-left: 6px; align-self: center; } .rw-unit .widget-html-content { line-height: 1.1 !important; }
 .rw-control .widget-slider { grid-column: 1 / -1; width: auto; height: 16px; margin: 0 6px; }
 .rw-control .widget-slider .slider-container { margin: 0; }
+.rw-help { cursor: help; opacity: 0.7; border: 1px solid; border-radius: 50%; font-size: 9px; padding: 0 3px; margin-left: 1px; }
 .rw-panel .widget-dropdown, .rw-panel .widget-checkbox { width: auto; margin: 1px 0; height: 26px; }
 .rw-panel .widget-dropdown select { font-size: 12px; height: 24px; } .rw-panel .widget-checkbox label { font-size: 12px; }
 .rw-panel .widget-accordion { margin: 2px 0 0; }
@@ -81,7 +83,7 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .rw-rows .rw-track { height: 14px; } .rw-rows .rw-track span { display: block; height: 100%; border-radius: 2px; min-width: 1px; }
 .rw-rows .rw-picked { font-weight: 700; outline: 2px solid var(--rw-text); outline-offset: 1px; border-radius: 2px; }
 .rw-rows em { font-style: normal; color: var(--rw-muted); font-variant-numeric: tabular-nums; }
-.rw-explain { background: var(--rw-tile); border-radius: 6px; padding: 8px 12px; font-size: 12px; margin-top: 6px; }
+.rw-explain { background: var(--rw-tile); border-radius: 6px; padding: 4px 14px 10px !important; font-size: 12px; margin-top: 6px; }
 .rw-explain dt { font-weight: 600; margin-top: 6px; } .rw-explain dd { margin: 0 0 0 1em; }
 .rw-explain code { font-size: 12px; background: none; color: inherit; white-space: normal; }
 .rw-explain cite { color: var(--rw-muted); font-style: normal; }

@@ -52,8 +52,8 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         self._views: list[View] = [
             VerdictView(),
             TilesView(),
-            RooflineView(self._guarded_update, self._pick),
-            BatchCurveView(self._set_batch),
+            RooflineView(self._guarded_update, self._draw, self._pick),
+            BatchCurveView(lambda batch: self._guarded_update(batch=batch), self._draw),
             MemoryView(),
             self._timings,
             self._explain,
@@ -119,9 +119,6 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
 
     def _guarded_update(self, **traits: Any) -> None:
         self._guard(lambda traits: self.model.update(**traits))(traits)
-
-    def _set_batch(self, batch: float) -> None:
-        self._guarded_update(batch=batch)
 
     def _pick(self, phase: str, node: str) -> None:
         self._timings.picked = (phase, node)

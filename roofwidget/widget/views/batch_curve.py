@@ -16,6 +16,7 @@ from roofwidget.serving.batch_curve import BatchCurve
 from roofwidget.units import grouped
 from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
+from roofwidget.widget.views.handles import Handles
 
 FIRST = 0.85
 """Where batch axes start: a little before 1, so that a cursor there can be seen and grasped."""
@@ -27,105 +28,73 @@ class BatchCurveView:
     Parameters
     ----------
     set_batch
-        Called with the batch that the cursor was dragged to.
+        Called with the batch that the cursor is dragged to.
+    redraw
+        Called when it is let go.
     """
 
-    def __init__(self, set_batch: Callable[[float], None]) -> None:
-        self._set_batch = set_batch
+    def __init__(self, set_batch: Callable[[float], None], redraw: Callable[[], None]) -> None:
         x, y, user = fig.log_scale(), fig.log_scale(), fig.linear_scale()
         scales, right = {"x": x, "y": y}, {"x": x, "y": user}
-        nothing, colours = np.ones(2), list(theme.BOUND_COLOURS.values())
-        self.wall = bqplot.Lines(
-            x=nothing,
-            y=nothing,
-            scales=scales,
-            colors=[theme.MUTED],
-            stroke_width=0,
-            fill="bottom",
-            fill_opacities=[0.16],
-        )
+        self.wall = fig.line(scales, theme.MUTED, stroke_width=0, fill="bottom", fill_opacities=[0.16])
         self.fitting, self.beyond = (
             bqplot.Lines(
-                x=nothing,
+                x=np.ones((len(BOUNDS), 2)),
                 y=np.ones((len(BOUNDS), 2)),
                 scales=scales,
-                colors=colours,
+                colors=list(theme.BOUND_COLOURS.values()),
                 stroke_width=2.5,
                 line_style=style,
             )
             for style in ("solid", "dashed")
         )
-        self.user = bqplot.Lines(
-            x=nothing, y=nothing, scales=right, colors=[theme.USER], line_style="dotted", stroke_width=2.5
-        )
-        self.cursor = bqplot.Lines(
-            x=nothing, y=nothing, scales=scales, colors=[theme.TEXT], line_style="dotted", stroke_width=1
-        )
-        self.handle = bqplot.Scatter(
-            x=np.ones(1), y=np.ones(1), scales=scales, colors=[theme.SURFACE], stroke=theme.TEXT, stroke_width=2,
-            default_size=110, enable_move=True, restrict_x=True, drag_size=1.3,
-        )  # fmt: skip
+        self.user = fig.line(right, theme.USER, stroke_width=2.5, line_style="dotted")
+        self.cursor = fig.line(scales, theme.TEXT, stroke_width=1, line_style="dotted")
+        self.handle = Handles(scales, lambda _, batch, __: set_batch(max(1.0, round(batch))), redraw, restrict_x=True)
         self.cursor_label = fig.labels(scales, y_offset=15)
         self.wall_label = fig.labels(scales, y_offset=-10)
         self.x_axis = fig.axis(x, "batch (sequences)")
         self.y_axis = fig.axis(y, "all users (tokens/s)", side="left", colour=theme.TEXT)
         self.user_axis = fig.axis(user, "each user (tokens/s)", side="right", colour=theme.USER, grid_lines="none")
-        marks = [
-            self.wall,
-            self.beyond,
-            self.fitting,
-            self.user,
-            self.cursor,
-            self.cursor_label,
-            self.wall_label,
-            self.handle,
-        ]
+        lines = [self.wall, self.beyond, self.fitting, self.user, self.cursor]
+        marks = [*lines, self.cursor_label, self.wall_label, self.handle.mark]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis, self.user_axis], right=62)
         self.head = ipywidgets.HTML()
         self.widget = ipywidgets.VBox([self.head, self.figure])
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-curve-view")
-        self._dragging = False
-        self.handle.on_drag_start(self._start)
-        self.handle.on_drag(self._drag)
-        self.handle.on_drag_end(self._end)
 
     def draw(self, metrics: Metrics) -> None:
         """Draw the curve of these metrics."""
         curve, here = metrics.batch_curve, float(metrics.scenario.workload.batch)
-        batch, last = curve.batch, curve.batch[-1]
-        low, high = fig.half_decades(curve.throughput.min() / 1.2, curve.throughput.max() * 1.5)
-        fastest = fig.round_up(1.1 * curve.user_speed.max())
-        fig.stretch(self.x_axis.scale, self.x_axis, FIRST, last, batch_ticks(last))
-        fig.stretch(self.y_axis.scale, self.y_axis, low, high, fig.decades(low, high))
-        fig.stretch(self.user_axis.scale, self.user_axis, 0.0, fastest, fig.even_ticks(fastest)[1:])
+        batch = curve.batch
+        if not self.handle.dragging:
+            self._stretch(curve)
+        last, low, high = self.x_axis.scale.max, self.y_axis.scale.min, self.y_axis.scale.max
         fits = batch <= curve.wall
         fig.change(self.fitting, **by_bound(curve, fits))
         fig.change(self.beyond, **by_bound(curve, ~fits))
         fig.change(self.user, x=batch, y=curve.user_speed)
         fig.change(self.wall, x=fig.floats([max(curve.wall, FIRST), last]), y=fig.floats([high, high]))
         fig.change(self.cursor, x=fig.floats([here, here]), y=fig.floats([low, high]))
-        if not self._dragging:
-            fig.change(self.handle, x=fig.floats([here]), y=fig.floats([metrics.decode_throughput]))
+        self.handle.place([here], [float(metrics.decode_throughput)])
         wall = f"· memory full at batch {grouped(curve.wall, 12)}" if curve.wall else "· does not fit at any batch"
         knee = f" · compute-bound from {grouped(curve.knee, 12)}" if curve.knee else ""
         self.head.value = fig.heading("Batch curve", wall + knee + " · drag the cursor")
         each = f", {grouped(metrics.user_speed)} each" if here > 1 else ""
-        text = f"batch {grouped(here, 12)}: {grouped(metrics.decode_throughput)} tok/s{each}"
-        fig.change(self.cursor_label, x=fig.floats([here]), y=fig.floats([high]), text=[text], **beside(here, last))
+        text = f"{grouped(metrics.decode_throughput)} tok/s{each}"
+        fig.write(self.cursor_label, here, high, text, **beside(here, last))
         text = f"memory full: batch {grouped(curve.wall, 12)}" if curve.wall else "does not fit"
         place = min(max(curve.wall, FIRST), last)
-        fig.change(self.wall_label, x=fig.floats([place]), y=fig.floats([low]), text=[text], **beside(place, last))
+        fig.write(self.wall_label, place, low, text, **beside(place, last))
 
-    def _start(self, _: Any, event: dict[str, Any]) -> None:
-        self._dragging = True
-
-    def _drag(self, _: Any, event: dict[str, Any]) -> None:
-        self._set_batch(max(1.0, float(np.round(event["point"]["x"]))))
-
-    def _end(self, mark: Any, event: dict[str, Any]) -> None:
-        self._dragging = False
-        self._drag(mark, event)
+    def _stretch(self, curve: BatchCurve) -> None:
+        last = curve.batch[-1]
+        low, high = fig.half_decades(curve.throughput.min() / 1.2, curve.throughput.max() * 1.5)
+        fastest = fig.round_up(1.1 * curve.user_speed.max())
+        fig.stretch(self.x_axis, FIRST, last, batch_ticks(last))
+        fig.stretch(self.y_axis, low, high, fig.decades(low, high))
+        fig.stretch(self.user_axis, 0.0, fastest, fig.even_ticks(fastest)[1:])
 
 
 def by_bound(curve: BatchCurve, shown: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
@@ -146,7 +115,7 @@ def by_bound(curve: BatchCurve, shown: NDArray[np.bool_]) -> dict[str, NDArray[n
 
 def beside(batch: float, last: float) -> dict[str, Any]:
     """A label right of a line in the left half of the plot, left of one in the right half."""
-    return {"align": "start", "x_offset": 6} if batch < last**0.68 else {"align": "end", "x_offset": -6}
+    return {"align": "start", "x_offset": 6} if batch * batch < last else {"align": "end", "x_offset": -6}
 
 
 def batch_ticks(last: float) -> NDArray[np.float64]:

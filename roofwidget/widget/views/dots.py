@@ -1,15 +1,105 @@
-"""One label for dots that lie on each other."""
+"""The dots of one phase on the roofline: one a node, its area its share of the phase's time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+import bqplot
 import numpy as np
 from numpy.typing import NDArray
 
-NEAR = 0.09
-"""Dots nearer than this share of the plot's width or height have one label."""
+from roofwidget.roofline.timing import BOUNDS, Pass
+from roofwidget.widget import theme
+from roofwidget.widget.views import figure as fig
+
+LARGEST, SMALLEST = 700, 45
+NEAR_X, NEAR_Y = 0.24, 0.08
+"""Dots nearer than these shares of the plot's width and height have one label: a label is wide."""
+
+
+class Frame(NamedTuple):
+    """The ends of the roofline's axes, FLOP/byte and TFLOP/s."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+class Points(NamedTuple):
+    """Nodes with a place on the roofline, those that compute something."""
+
+    intensity: NDArray[np.float64]
+    speed: NDArray[np.float64]
+    share: NDArray[np.float64]
+    names: list[str]
+    bounds: list[str]
+
+    @classmethod
+    def of(cls, timed: Pass) -> Points:
+        """FLOP/byte, achieved TFLOP/s, share of time, name and bound of each."""
+        shown = np.flatnonzero(timed.flops)
+        times = timed.node_times[shown]
+        return cls(
+            timed.node_intensities[shown],
+            timed.flops[shown] / times / 1e12,
+            times / timed.time,
+            [timed.nodes[i].name for i in shown],
+            [BOUNDS[timed.node_bounds[i]] for i in shown],
+        )
+
+
+class Dots:
+    """A phase's dots and their labels.
+
+    Parameters
+    ----------
+    scales
+        Scales of the figure.
+    marker
+        The shape that tells this phase.
+    pick
+        Called with the name of a node whose dot is clicked.
+    **label
+        Where labels stand beside their dots.
+    """
+
+    def __init__(self, scales: dict[str, bqplot.Scale], marker: str, pick: Callable[[str], None], **label: Any) -> None:
+        self._pick = pick
+        tooltip = bqplot.Tooltip(
+            fields=["name", "x", "y", "size"],
+            labels=["node", "FLOP/byte", "TFLOP/s", "share of time"],
+            formats=["", ",.4~r", ",.4~r", ".1%"],
+        )
+        # the scale begins below 0, so that a node of hardly any time still has a dot
+        size = bqplot.LinearScale(min=-SMALLEST / LARGEST, max=1.0)
+        self.mark = bqplot.Scatter(
+            x=np.ones(1),
+            y=np.ones(1),
+            size=np.ones(1),
+            scales={**scales, "size": size},
+            marker=marker,
+            default_size=LARGEST,
+            opacities=[0.6],
+            display_names=False,
+            tooltip=tooltip,
+        )
+        self.labels = fig.labels(scales, **label)
+        self.mark.on_element_click(self._clicked)
+
+    def draw(self, points: Points, frame: Frame) -> None:
+        """Draw these points in this frame."""
+        colours = [theme.BOUND_COLOURS[bound] for bound in points.bounds]
+        fig.change(self.mark, x=points.intensity, y=points.speed, size=points.share, names=points.names, colors=colours)
+        across = np.log(points.intensity) / np.log(frame.right / frame.left)
+        up = np.log(points.speed) / np.log(frame.top / frame.bottom)
+        spots = clusters(across, up, points.share, points.names)
+        heads = [spot.head for spot in spots]
+        fig.change(self.labels, x=points.intensity[heads], y=points.speed[heads], text=[spot.text for spot in spots])
+
+    def _clicked(self, _: Any, event: dict[str, Any]) -> None:
+        self._pick(str(self.mark.names[event["data"]["index"]]))
 
 
 class Cluster(NamedTuple):
@@ -27,7 +117,7 @@ def clusters(
     found = []
     while left:
         head = left[0]
-        members = [i for i in left if abs(x[i] - x[head]) < NEAR and abs(y[i] - y[head]) < NEAR]
+        members = [i for i in left if abs(x[i] - x[head]) < NEAR_X and abs(y[i] - y[head]) < NEAR_Y]
         left = [i for i in left if i not in members]
         others = len(members) - 1
         found.append(Cluster(head, names[head] + (f" + {others}" if others else "")))

@@ -62,6 +62,16 @@ def labels(scales: dict[str, bqplot.Scale], **traits: Any) -> bqplot.Label:
     return bqplot.Label(x=np.array([1.0]), y=np.array([1.0]), text=[""], scales=scales, **{**defaults, **traits})
 
 
+def line(scales: dict[str, bqplot.Scale], colour: str, **traits: Any) -> bqplot.Lines:
+    """A mark of one line."""
+    return bqplot.Lines(x=np.ones(2), y=np.ones(2), scales=scales, colors=[colour], **traits)
+
+
+def write(label: bqplot.Label, x: float, y: float, text: str, **traits: Any) -> None:
+    """Put one text at a point."""
+    change(label, x=floats([x]), y=floats([y]), text=[text], **traits)
+
+
 def change(widget: ipywidgets.Widget, **traits: Any) -> None:
     """Set traits in one message, and none if they are what they were."""
     with widget.hold_sync():
@@ -76,9 +86,9 @@ def floats(values: Any) -> NDArray[np.float64]:
     return np.asarray(values, np.float64)
 
 
-def stretch(scale: bqplot.Scale, axis: bqplot.Axis, low: float, high: float, ticks: NDArray[np.float64]) -> None:
-    """Set the ends of a scale and its ticks."""
-    change(scale, min=float(low), max=float(high))
+def stretch(axis: bqplot.Axis, low: float, high: float, ticks: NDArray[np.float64]) -> None:
+    """Set the ends of an axis' scale, and its ticks."""
+    change(axis.scale, min=float(low), max=float(high))
     change(axis, tick_values=floats(ticks))
 
 

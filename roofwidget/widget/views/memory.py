@@ -20,9 +20,8 @@ class MemoryView:
         x, y = fig.log_scale(), fig.linear_scale()
         scales = {"x": x, "y": y}
         colours = [theme.MEMORY_COLOURS[part] for part in ("KV cache", "activations", "weights")]
-        nothing = np.ones(2)
         self.areas = bqplot.Lines(
-            x=nothing,
+            x=np.ones(2),
             y=np.ones((3, 2)),
             scales=scales,
             colors=colours,
@@ -31,10 +30,8 @@ class MemoryView:
             fill_opacities=[0.9] * 3,
             stroke_width=0,
         )
-        self.usable = bqplot.Lines(x=nothing, y=nothing, scales=scales, colors=[theme.TEXT], line_style="dashed")
-        self.cursor = bqplot.Lines(
-            x=nothing, y=nothing, scales=scales, colors=[theme.TEXT], line_style="dotted", stroke_width=1
-        )
+        self.usable = fig.line(scales, theme.TEXT, line_style="dashed")
+        self.cursor = fig.line(scales, theme.TEXT, stroke_width=1, line_style="dotted")
         self.limit_label = fig.labels(scales, align="end", y_offset=-7, x_offset=-4)
         self.x_axis = fig.axis(x, "batch (sequences)")
         self.y_axis = fig.axis(y, "GB on each device", side="left")
@@ -51,8 +48,8 @@ class MemoryView:
         memory, batch = curve.memory, curve.batch
         top = fig.round_up(1.25e-9 * max(float(now.usable), float(now.total)))
         last = batch[-1]
-        fig.stretch(self.x_axis.scale, self.x_axis, FIRST, last, batch_ticks(last))
-        fig.stretch(self.y_axis.scale, self.y_axis, 0.0, top, fig.even_ticks(top))
+        fig.stretch(self.x_axis, FIRST, last, batch_ticks(last))
+        fig.stretch(self.y_axis, 0.0, top, fig.even_ticks(top))
         weights = np.broadcast_to(memory.weights, batch.shape)
         held = np.array([memory.total, weights + memory.activations, weights]) / 1e9
         fig.change(self.areas, x=batch, y=np.minimum(held, 2 * top))
@@ -60,12 +57,8 @@ class MemoryView:
         fig.change(self.usable, x=fig.floats([1, last]), y=fig.floats([usable, usable]))
         here = float(metrics.scenario.workload.batch)
         fig.change(self.cursor, x=fig.floats([here, here]), y=fig.floats([0, top]))
-        fig.change(
-            self.limit_label,
-            x=fig.floats([last]),
-            y=fig.floats([usable]),
-            text=[f"usable {grouped(usable, 4)} of {grouped(float(now.capacity) / 1e9, 4)} GB"],
-        )
+        limit = f"usable {grouped(usable, 4)} of {grouped(float(now.capacity) / 1e9, 4)} GB"
+        fig.write(self.limit_label, last, usable, limit)
         sizes = {"weights": now.weights, "KV cache": now.kv_cache, "activations": now.activations}
         parts = " ".join(
             f'<i style="background:{theme.MEMORY_COLOURS[part]}"></i> {part} {si(size, "B")}'
