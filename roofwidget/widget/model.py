@@ -83,6 +83,16 @@ class RooflineModel(Parameters):
         """The parameters as plain values, ready for JSON, `infer` or another model."""
         return {name: getattr(self, name) for name in PARAMETERS}
 
+    def arguments(self) -> dict[str, Any]:
+        """The fewest arguments that make this state: presets, and what differs from them."""
+        presets = {name: getattr(self, name) for name in PRESETS if getattr(self, name) is not None}
+        base = {name: parameter.default_value for name, parameter in PARAMETERS.items()} | self._preset_values(presets)
+        return presets | {name: value for name, value in self.parameters().items() if value != base[name]}
+
+    def code(self, callee: str) -> str:
+        """A Python call of `callee` that makes this state."""
+        return f"{callee}({', '.join(f'{name}={value!r}' for name, value in self.arguments().items())})"
+
     @staticmethod
     def _preset_values(presets: Mapping[str, str | None]) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -127,8 +137,7 @@ class RooflineModel(Parameters):
             self.set_trait("metrics", evaluate(scenario))
 
     def __repr__(self) -> str:
-        shown = {**{name: getattr(self, name) for name in PRESETS}, **self.parameters()}
-        return f"RooflineModel({', '.join(f'{k}={v!r}' for k, v in shown.items() if v is not None)})"
+        return self.code("RooflineModel")
 
 
 __all__ = ["RooflineModel", "TraitError"]

@@ -56,8 +56,11 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .rw-plots { display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 4px 12px; align-items: start; }
 .rw-view { min-width: 0; }
 .rw-view h4 { font-size: 13px; font-weight: 600; margin: 2px 0 0; } .rw-view h4 span { font-weight: 400; color: var(--rw-muted); }
+.rw-view h4 span span, .rw-verdict span { white-space: nowrap; }
 .rw-view h4 i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-left: 4px; }
 .rw-view .bqplot { margin: 0; }
+/* a figure saved as SVG or PNG keeps the variables that a rule on it names: here are all of them */
+.roofwidget .bqplot .svg-figure { --rw-kept: var(--rw-text) var(--rw-muted) var(--rw-grid) var(--rw-surface) var(--rw-user) var(--rw-memory) var(--rw-compute) var(--rw-communication) var(--rw-weights) var(--rw-kv) var(--rw-activations); }
 .roofwidget .bqplot text { font-family: var(--jp-ui-font-family, system-ui, sans-serif); }
 .roofwidget .bqplot text.label { paint-order: stroke; stroke: var(--rw-surface); stroke-width: 3px; stroke-linejoin: round; }
 .roofwidget .bqplot .line[style*="dasharray: 2"] { stroke-dasharray: 2, 4 !important; }
@@ -87,9 +90,12 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .rw-explain dt { font-weight: 600; margin-top: 6px; } .rw-explain dd { margin: 0 0 0 1em; }
 .rw-explain code { font-size: 12px; background: none; color: inherit; white-space: normal; }
 .rw-explain cite { color: var(--rw-muted); font-style: normal; }
+.rw-export pre { background: var(--rw-tile); padding: 6px 10px; max-height: 220px; overflow: auto; font-size: 12px; margin: 2px 0 6px; }
+.rw-export h5 { font-size: 12px; font-weight: 600; margin: 6px 0 0; }
+.roofwidget-tip .tooltiptext { color: var(--jp-content-font-color1, #212121) !important; font-size: 12px; padding: 1px 6px; text-align: left; }
 .rw-status { font-size: 12px; align-self: center; flex: 1; }
 .rw-status b { color: var(--rw-compute); }
-.rw-tools { gap: 6px; margin-top: 6px; } .rw-tools button { width: auto; }
+.rw-tools { gap: 6px; flex-wrap: wrap; margin-top: 6px; } .rw-tools button { width: auto; }
 .rw-fold { display: none !important; }
 @container rw (max-width: 1180px) { .rw-tiles { grid-template-columns: repeat(4, 1fr); } }
 @container rw (max-width: 1020px) { .rw-plots { grid-template-columns: minmax(0, 1fr); } }

@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets
 
+from roofwidget.evaluate import Metrics
 from roofwidget.summary import summary_html, summary_text
 from roofwidget.widget import theme
 from roofwidget.widget.controls import Controls
@@ -16,6 +17,7 @@ from roofwidget.widget.model import RooflineModel
 from roofwidget.widget.views import View
 from roofwidget.widget.views.batch_curve import BatchCurveView
 from roofwidget.widget.views.explain import ExplainView
+from roofwidget.widget.views.export import ExportView
 from roofwidget.widget.views.memory import MemoryView
 from roofwidget.widget.views.roofline import RooflineView
 from roofwidget.widget.views.tiles import TilesView, VerdictView
@@ -47,31 +49,35 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         self.model = RooflineModel(**traits)
         self._status = ipywidgets.HTML()
         self._status.add_class("rw-status")
+        self._pinned: Metrics | None = None
         self._timings = TimingsView()
-        self._explain = ExplainView()
-        self._views: list[View] = [
-            VerdictView(),
-            TilesView(),
-            RooflineView(self._guarded_update, self._draw, self._pick),
-            BatchCurveView(lambda batch: self._guarded_update(batch=batch), self._draw),
-            MemoryView(),
-            self._timings,
-            self._explain,
-        ]
-        verdict, tiles, *plots, explain = (view.widget for view in self._views)
+        roofline = RooflineView(self._guarded_update, self._draw, self._pick)
+        curve = BatchCurveView(lambda batch: self._guarded_update(batch=batch), self._draw)
+        memory = MemoryView()
+        figures = {"roofline": roofline.figure, "batch-curve": curve.figure, "memory": memory.figure}
+        explain, export = ExplainView(), ExportView(self.model, figures)
+        verdict, tiles = VerdictView(), TilesView()
+        self._views: list[View] = [verdict, tiles, roofline, curve, memory, self._timings, explain, export]
         self._controls = Controls(self.model, self._guard)
-        fold = ipywidgets.ToggleButton(description="controls", icon="sliders", tooltip="Show or hide the controls.")
+        plots = [view.widget for view in (roofline, curve, memory, self._timings)]
+        fold = self._toggle("controls", "sliders", "Show or hide the controls.", self._fold)
         fold.add_class("rw-fold")
-        fold.observe(self._guard(self._fold), "value")
-        show = ipywidgets.ToggleButton(description="explain", icon="calculator", tooltip="How each number was made.")
-        show.observe(self._guard(self._show_explain), "value")
-        tools = ipywidgets.HBox([fold, show, self._status])
+        tools = ipywidgets.HBox(
+            [
+                fold,
+                self._toggle("explain", "calculator", "How each number was made.", explain.show),
+                self._toggle("pin", "thumb-tack", "Keep this result behind the next ones, to compare.", self._pin),
+                self._toggle("export", "download", "Code, JSON and figures of this state.", export.show),
+                self._status,
+            ]
+        )
         tools.add_class("rw-tools")
         plots_box = ipywidgets.Box(plots)
         plots_box.add_class("rw-plots")
         body = ipywidgets.Box([self._controls.widget, plots_box])
         body.add_class("rw-body")
-        super().__init__([ipywidgets.HTML(theme.CSS), verdict, tiles, tools, body, explain])
+        parts = [verdict.widget, tiles.widget, tools, body, explain.widget, export.widget]
+        super().__init__([ipywidgets.HTML(theme.CSS), *parts])
         self.add_class("roofwidget")
         self._draw()
         self._redraw = self._guard(self._draw)
@@ -101,7 +107,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
 
     def _draw(self, _: Any = None) -> None:
         for view in self._views:
-            view.draw(self.model.metrics)
+            view.draw(self.model.metrics, self._pinned)
 
     def _guard(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """A callback whose exceptions are shown in the status line, not lost in a log."""
@@ -124,11 +130,22 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         self._timings.picked = (phase, node)
         self._timings.draw(self.model.metrics)
 
-    def _fold(self, change: Any) -> None:
-        (self._controls.widget.add_class if change["new"] else self._controls.widget.remove_class)("rw-open")
+    def _toggle(self, name: str, icon: str, help: str, switch: Callable[[bool], None]) -> ipywidgets.ToggleButton:
+        """A button that switches something on and off, and has the views drawn again."""
 
-    def _show_explain(self, change: Any) -> None:
-        self._explain.show(change["new"], self.model.metrics)
+        def toggled(change: Any) -> None:
+            switch(change["new"])
+            self._draw()
+
+        button = ipywidgets.ToggleButton(description=name, icon=icon, tooltip=help)
+        button.observe(self._guard(toggled), "value")
+        return button
+
+    def _fold(self, shown: bool) -> None:
+        (self._controls.widget.add_class if shown else self._controls.widget.remove_class)("rw-open")
+
+    def _pin(self, pinned: bool) -> None:
+        self._pinned = self.model.metrics if pinned else None
 
 
 def _tree(root: Any, seen: set[int]) -> Iterator[ipywidgets.Widget]:

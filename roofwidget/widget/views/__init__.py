@@ -14,5 +14,5 @@ class View(Protocol):
 
     widget: ipywidgets.Widget
 
-    def draw(self, metrics: Metrics) -> None:
-        """Show these metrics."""
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
+        """Show these metrics, and behind them those pinned for comparison."""

@@ -49,6 +49,7 @@ class BatchCurveView:
             for style in ("solid", "dashed")
         )
         self.user = fig.line(right, theme.USER, stroke_width=2.5, line_style="dotted")
+        self.ghosts = {"throughput": fig.ghost(scales), "user_speed": fig.ghost(right)}
         self.cursor = fig.line(scales, theme.TEXT, stroke_width=1, line_style="dotted")
         self.handle = Handles(scales, lambda _, batch, __: set_batch(max(1.0, round(batch))), redraw, restrict_x=True)
         self.cursor_label = fig.labels(scales, y_offset=15)
@@ -56,7 +57,7 @@ class BatchCurveView:
         self.x_axis = fig.axis(x, "batch (sequences)")
         self.y_axis = fig.axis(y, "all users (tokens/s)", side="left", colour=theme.TEXT)
         self.user_axis = fig.axis(user, "each user (tokens/s)", side="right", colour=theme.USER, grid_lines="none")
-        lines = [self.wall, self.beyond, self.fitting, self.user, self.cursor]
+        lines = [self.wall, *self.ghosts.values(), self.beyond, self.fitting, self.user, self.cursor]
         marks = [*lines, self.cursor_label, self.wall_label, self.handle.mark]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis, self.user_axis], right=62)
         self.head = ipywidgets.HTML()
@@ -64,7 +65,7 @@ class BatchCurveView:
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-curve-view")
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the curve of these metrics."""
         curve, here = metrics.batch_curve, float(metrics.scenario.workload.batch)
         batch = curve.batch
@@ -77,6 +78,9 @@ class BatchCurveView:
         fig.change(self.user, x=batch, y=curve.user_speed)
         fig.change(self.wall, x=fig.floats([max(curve.wall, FIRST), last]), y=fig.floats([high, high]))
         fig.change(self.cursor, x=fig.floats([here, here]), y=fig.floats([low, high]))
+        for name, ghost in self.ghosts.items():
+            then = pinned.batch_curve if pinned else curve
+            fig.change(ghost, visible=pinned is not None, x=then.batch, y=getattr(then, name))
         self.handle.place([here], [float(metrics.decode_throughput)])
         wall = f"· memory full at batch {grouped(curve.wall, 12)}" if curve.wall else "· does not fit at any batch"
         knee = f" · compute-bound from {grouped(curve.knee, 12)}" if curve.knee else ""

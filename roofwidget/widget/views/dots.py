@@ -72,6 +72,7 @@ class Dots:
             labels=["node", "FLOP/byte", "TFLOP/s", "share of time"],
             formats=["", ",.4~r", ",.4~r", ".1%"],
         )
+        tooltip.add_class("roofwidget-tip")
         # the scale begins below 0, so that a node of hardly any time still has a dot
         size = bqplot.LinearScale(min=-SMALLEST / LARGEST, max=1.0)
         self.mark = bqplot.Scatter(

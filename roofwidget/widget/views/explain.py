@@ -17,19 +17,13 @@ class ExplainView:
         self.widget = ipywidgets.HTML()
         self.widget.layout.display = "none"
 
-    @property
-    def shown(self) -> bool:
-        """Whether it is on screen."""
-        return self.widget.layout.display is None
-
-    def show(self, shown: bool, metrics: Metrics) -> None:
+    def show(self, shown: bool) -> None:
         """Put it on screen, or away."""
         self.widget.layout.display = None if shown else "none"
-        self.draw(metrics)
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Explain these metrics."""
-        if self.shown:
+        if self.widget.layout.display != "none":
             steps = "".join(
                 f"<dt>{escape(step.name)}</dt><dd><code>{escape(step.formula)}<br>= {escape(step.figures)}<br>"
                 f"= <b>{escape(step.result)}</b></code> <cite>{escape(step.source)}</cite></dd>"

@@ -30,19 +30,20 @@ class MemoryView:
             fill_opacities=[0.9] * 3,
             stroke_width=0,
         )
+        self.ghost = fig.ghost(scales)
         self.usable = fig.line(scales, theme.TEXT, line_style="dashed")
         self.cursor = fig.line(scales, theme.TEXT, stroke_width=1, line_style="dotted")
         self.limit_label = fig.labels(scales, align="end", y_offset=-7, x_offset=-4)
         self.x_axis = fig.axis(x, "batch (sequences)")
         self.y_axis = fig.axis(y, "GB on each device", side="left")
-        marks = [self.areas, self.usable, self.cursor, self.limit_label]
+        marks = [self.areas, self.ghost, self.usable, self.cursor, self.limit_label]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis])
         self.head = ipywidgets.HTML()
         self.widget = ipywidgets.VBox([self.head, self.figure])
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-memory-view")
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the memory of these metrics."""
         curve, now = metrics.batch_curve, metrics.memory
         memory, batch = curve.memory, curve.batch
@@ -53,6 +54,8 @@ class MemoryView:
         weights = np.broadcast_to(memory.weights, batch.shape)
         held = np.array([memory.total, weights + memory.activations, weights]) / 1e9
         fig.change(self.areas, x=batch, y=np.minimum(held, 2 * top))
+        then = pinned.batch_curve if pinned else curve
+        fig.change(self.ghost, visible=pinned is not None, x=then.batch, y=np.minimum(then.memory.total / 1e9, 2 * top))
         usable = float(now.usable) / 1e9
         fig.change(self.usable, x=fig.floats([1, last]), y=fig.floats([usable, usable]))
         here = float(metrics.scenario.workload.batch)
@@ -61,7 +64,7 @@ class MemoryView:
         fig.write(self.limit_label, last, usable, limit)
         sizes = {"weights": now.weights, "KV cache": now.kv_cache, "activations": now.activations}
         parts = " ".join(
-            f'<i style="background:{theme.MEMORY_COLOURS[part]}"></i> {part} {si(size, "B")}'
+            f'<span><i style="background:{theme.MEMORY_COLOURS[part]}"></i> {part} {si(size, "B")}</span>'
             for part, size in sizes.items()
         )
         self.head.value = fig.heading("Memory by batch", f"· at {grouped(here, 12)}: {parts}")

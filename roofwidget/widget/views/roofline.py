@@ -11,6 +11,7 @@ from collections.abc import Callable
 import bqplot
 import ipywidgets
 import numpy as np
+from numpy.typing import NDArray
 
 from roofwidget.evaluate import Metrics
 from roofwidget.units import grouped
@@ -51,6 +52,16 @@ class RooflineView:
             fill_opacities=[0.06, 0.06],
         )
         self.roofs = fig.line(scales, theme.TEXT, stroke_width=2.5)
+        self.ghost = fig.ghost(scales)
+        self.ghost_dots = bqplot.Scatter(
+            x=np.ones(1),
+            y=np.ones(1),
+            scales=scales,
+            colors=[theme.MUTED],
+            opacities=[0.5],
+            default_size=24,
+            visible=False,
+        )
         self.ridge = fig.line(scales, theme.MUTED, stroke_width=1, line_style="dashed")
         self.dots = {
             "decode": Dots(
@@ -64,7 +75,7 @@ class RooflineView:
         self.ridge_label = fig.labels(scales, align="start", x_offset=5, y_offset=-6)
         self.x_axis = fig.axis(x, "arithmetic intensity (FLOP/byte)")
         self.y_axis = fig.axis(y, "performance (TFLOP/s)", side="left")
-        marks = [self.regions, self.ridge, self.roofs]
+        marks = [self.regions, self.ridge, self.ghost, self.ghost_dots, self.roofs]
         marks += [mark for dots in self.dots.values() for mark in (dots.mark, dots.labels)]
         marks += [self.slope_label, self.roof_label, self.ridge_label, self.handles.mark]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis], top=24)
@@ -73,11 +84,9 @@ class RooflineView:
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-roofline-view")
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the roofline of these metrics."""
-        scenario = metrics.scenario
-        peak = float(scenario.device.peak(scenario.precision.compute)) / 1e12
-        bandwidth, ridge = float(scenario.device.bandwidth) / 1e12, float(metrics.ridge)
+        peak, bandwidth, ridge = roofs_of(metrics)
         points = {phase: Points.of(timed) for phase, timed in metrics.phases().items()}
         if not self.handles.dragging:  # a scale that moved under the hand would run away with it
             self._stretch(frame_of([*points.values()], peak, ridge))
@@ -85,6 +94,7 @@ class RooflineView:
         for phase, dots in self.dots.items():
             dots.draw(points[phase], frame)
         self._draw_roofs(frame, peak, bandwidth, ridge)
+        self._draw_ghost(frame, pinned)
         taken = [*np.concatenate([p.intensity for p in points.values()]), ridge, frame.right]
         slope = clear_of(taken, max(frame.left, frame.bottom / bandwidth), ridge)
         flat = clear_of(taken, ridge, frame.right)
@@ -99,11 +109,23 @@ class RooflineView:
     def _draw_roofs(self, frame: Frame, peak: float, bandwidth: float, ridge: float) -> None:
         """Draw both roofs from their exact corners, and what is under them."""
         left, right, bottom, top = frame
-        fig.change(self.roofs, x=fig.floats([left, ridge, right]), y=fig.floats([left * bandwidth, peak, peak]))
+        x, y = roof_corners(frame, peak, bandwidth, ridge)
+        fig.change(self.roofs, x=x, y=y)
         fig.change(self.ridge, x=fig.floats([ridge, ridge]), y=fig.floats([bottom, peak]))
         fig.change(self.regions, x=fig.floats([[left, ridge], [ridge, right]]), y=np.full((2, 2), top))
         fig.write(self.roof_label, right, peak, f"{grouped(peak, 4)} TFLOP/s")
         fig.write(self.ridge_label, ridge, bottom, f"ridge {grouped(ridge, 4)}")
+
+    def _draw_ghost(self, frame: Frame, pinned: Metrics | None) -> None:
+        """Draw the roofs and dots of a pinned result, if there is one."""
+        if pinned is not None:
+            x, y = roof_corners(frame, *roofs_of(pinned))
+            fig.change(self.ghost, x=x, y=y)
+            then = [Points.of(timed) for timed in pinned.phases().values()]
+            intensity, speed = (np.concatenate([getattr(p, name) for p in then]) for name in ("intensity", "speed"))
+            fig.change(self.ghost_dots, x=intensity, y=speed)
+        for ghost in (self.ghost, self.ghost_dots):
+            ghost.visible = pinned is not None
 
     def _stretch(self, frame: Frame) -> None:
         fig.stretch(self.x_axis, frame.left, frame.right, fig.decades(frame.left, frame.right))
@@ -112,6 +134,20 @@ class RooflineView:
     def _dragged(self, handle: int, x: float, y: float) -> None:
         bandwidth, peak = {"hbm_bw_gbs": four_digits(y / x * 1e3)}, {"peak_tflops": four_digits(y)}
         self._set_roofs(**{SLOPE_HANDLE: bandwidth, RIDGE_HANDLE: bandwidth | peak, ROOF_HANDLE: peak}[handle])
+
+
+def roofs_of(metrics: Metrics) -> tuple[float, float, float]:
+    """Peak and bandwidth in the units of the axes, and the ridge between them."""
+    scenario = metrics.scenario
+    peak = float(scenario.device.peak(scenario.precision.compute)) / 1e12
+    return peak, float(scenario.device.bandwidth) / 1e12, float(metrics.ridge)
+
+
+def roof_corners(
+    frame: Frame, peak: float, bandwidth: float, ridge: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both roofs as one line of three exact points: a sampled one would cut the ridge."""
+    return fig.floats([frame.left, ridge, frame.right]), fig.floats([frame.left * bandwidth, peak, peak])
 
 
 def four_digits(value: float) -> float:

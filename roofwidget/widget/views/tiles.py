@@ -30,7 +30,7 @@ class VerdictView:
         self.widget = ipywidgets.HTML()
         self.widget.add_class("rw-verdict")
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Say what limits this scenario."""
         words = "".join(
             f'<span class="rw-{word.bound}-words">{escape(word.text)}</span>' if word.bound else escape(word.text)
@@ -45,9 +45,15 @@ class TilesView:
     def __init__(self) -> None:
         self.widget = ipywidgets.HTML()
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Write the tiles of these metrics."""
-        self.widget.value = f'<div class="rw-tiles">{"".join(_html(tile) for tile in tiles(metrics))}</div>'
+        shown = tiles(metrics)
+        if pinned is not None:
+            shown = [
+                now._replace(note=f"pinned: {then.value} {then.unit}")
+                for now, then in zip(shown, tiles(pinned), strict=True)
+            ]
+        self.widget.value = f'<div class="rw-tiles">{"".join(map(_html, shown))}</div>'
 
 
 def tiles(metrics: Metrics) -> list[Tile]:

@@ -27,7 +27,7 @@ class TimingsView:
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-timings")
 
-    def draw(self, metrics: Metrics) -> None:
+    def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the bars of these metrics."""
         rows = "".join(self._rows(phase, metrics.phases()[phase]) for phase in TITLES)
         self.widget.value = (
