@@ -78,7 +78,9 @@ class Quantity(TraitType[Any, Any]):
         if isinstance(value, np.ndarray) and value.ndim > 0:
             return f"{name} must be {self.allowed}, not {type(value).__name__}"
         sentence = self.allowed.fault(name, value)
-        return sentence + " (or null)" if sentence and self.allow_none else sentence
+        if sentence and self.allow_none:
+            return sentence.replace(f"{self.allowed}, not", f"{self.allowed}, or null, not")
+        return sentence
 
     def validate(self, obj: Any, value: Any) -> float | int | None:
         """Take any real number in range; plain int or float comes out."""
@@ -123,11 +125,11 @@ class Parameters(HasTraits):
     peak_tflops = Quantity(990.0, 1e-3, 1e7, "TFLOP/s", "Hardware", "Dense peak of one device in the format computed in.", label="peak", slider=(10, 10_000), required=True)
     hbm_bw_gbs = Quantity(3350.0, 1e-2, 1e7, "GB/s", "Hardware", "Memory bandwidth of one device.", label="bandwidth", slider=(100, 20_000), required=True)
     hbm_cap_gb = Quantity(80.0, 1e-3, 1e6, "GB", "Hardware", "Memory of one device, in 10⁹ bytes.", label="capacity", slider=(8, 512), required=True)
-    devices = Quantity(1, 1, 1024, "tensor parallel", "Hardware", "Devices that share every layer; must divide the query heads.", label="devices", slider=(1, 64), whole=True, doubling=True)
+    devices = Quantity(1, 1, 1024, "tensor parallel", "Hardware", "Devices that share every layer; must divide the query heads, and divide the KV heads or be a multiple of them.", label="devices", slider=(1, 64), whole=True, doubling=True)
     link_gbs = Quantity(None, 1e-3, 1e6, "GB/s", "Hardware", "What a device sends to its peers, one direction; null leaves communication out.", label="link", slider=(10, 2_000), absent="not counted", detail=True)
     memory_utilization = Quantity(0.9, 0.01, 1.0, "of capacity", "Hardware", "Share of memory that may be used.", label="usable", slider=(0.5, 1.0), detail=True)
     # model
-    params_b = Quantity(70.0, 1e-6, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
+    params_b = Quantity(70.0, 1e-4, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
     hidden_dim = Quantity(8192, 1, 1_048_576, "", "Model", "Width of the residual stream.", label="hidden", slider=(512, 32_768), whole=True, required=True, detail=True)
     layers = Quantity(80, 1, 10_000, "", "Model", "Transformer blocks.", label="layers", slider=(4, 256), whole=True, required=True)
     n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="query heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
@@ -172,7 +174,7 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
         Naming every unknown, missing, faulty or contradictory parameter.
     """
     faults = {name: f"{name} is missing: {PARAMETERS[name].help}" for name in required if name not in given}
-    values = {name: value for name, value in base.items() if name not in faults}
+    values = dict(base)
     for name, value in given.items():
         if name not in PARAMETERS:
             faults[name] = unknown(name, PARAMETERS)
@@ -193,7 +195,7 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     rules: list[tuple[tuple[str, ...], Callable[..., tuple[str, str] | None]]] = [
         (("n_heads", "n_kv_heads"), _kv_heads_divide_heads),
         (("hidden_dim", "n_heads", "head_dim"), _heads_divide_hidden),
-        (("n_heads", "devices"), _devices_divide_heads),
+        (("n_heads", "n_kv_heads", "devices"), _devices_share_heads),
         (_DIMENSIONS, _params_cover_attention),
     ]
     for names, rule in rules:
@@ -205,7 +207,8 @@ _DIMENSIONS = ("params_b", "hidden_dim", "layers", "n_heads", "n_kv_heads", "hea
 
 
 def _kv_heads_divide_heads(n_heads: int, n_kv_heads: int) -> tuple[str, str] | None:
-    return ("n_kv_heads", kv_heads_fault(n_heads, n_kv_heads)) if n_heads % n_kv_heads else None
+    sentence = kv_heads_fault(n_heads, n_kv_heads)
+    return ("n_kv_heads", sentence) if sentence else None
 
 
 def _heads_divide_hidden(hidden_dim: int, n_heads: int, head_dim: int | None) -> tuple[str, str] | None:
@@ -216,8 +219,9 @@ def _heads_divide_hidden(hidden_dim: int, n_heads: int, head_dim: int | None) ->
     )
 
 
-def _devices_divide_heads(n_heads: int, devices: int) -> tuple[str, str] | None:
-    return ("devices", devices_fault(n_heads, devices)) if n_heads % devices else None
+def _devices_share_heads(n_heads: int, n_kv_heads: int, devices: int) -> tuple[str, str] | None:
+    sentence = devices_fault(n_heads, n_kv_heads, devices)
+    return ("devices", sentence) if sentence else None
 
 
 def _params_cover_attention(*dimensions: Any) -> tuple[str, str] | None:

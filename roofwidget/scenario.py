@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from roofwidget.hardware import Accelerator
 from roofwidget.precision import Precision
 from roofwidget.transformer import Transformer
-from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, settle
+from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, first_pair, settle, shown
 from roofwidget.workload import Workload
 
 
@@ -48,9 +49,16 @@ class Scenario:
             object.__setattr__(self, "accelerator", Accelerator.named(self.accelerator))
         if isinstance(self.transformer, str):
             object.__setattr__(self, "transformer", Transformer.named(self.transformer))
+        faults = {
+            name: f"{name} must be {kind.__name__} or the name of one in the catalog, not {shown(getattr(self, name))}"
+            for name, kind in (("accelerator", Accelerator), ("transformer", Transformer))
+            if not isinstance(getattr(self, name), kind)
+        }
+        if faults:
+            raise ParameterError(faults)
         settle(self, devices=COUNT, memory_utilization=FRACTION)
-        if np.any(self.model.n_heads % self.devices):
-            raise ParameterError({"devices": devices_fault(self.model.n_heads, self.devices)})
+        if sentence := devices_fault(self.model.n_heads, self.model.n_kv_heads, self.devices):
+            raise ParameterError({"devices": sentence})
         self.device.peak(self.precision.compute)
 
     @property
@@ -66,6 +74,22 @@ class Scenario:
         return self.transformer
 
 
-def devices_fault(n_heads: Numbers, devices: Numbers) -> str:
-    """Say that the devices do not divide the query heads."""
-    return f"devices must divide n_heads={n_heads:g}, and {devices:g} does not"
+def shardable(n_heads: Numbers, n_kv_heads: Numbers, devices: Numbers) -> Any:
+    """Whether devices can share the heads evenly; a bool, or an array of them.
+
+    Each takes as many query heads, and whole KV heads: several, or one that it has in common with
+    others. Serving engines ask the same.
+    """
+    return (n_heads % devices == 0) & ((n_kv_heads % devices == 0) | (devices % n_kv_heads == 0))
+
+
+def devices_fault(n_heads: Numbers, n_kv_heads: Numbers, devices: Numbers) -> str | None:
+    """Say where devices cannot share the heads evenly; None where they can."""
+    at_odds = np.logical_not(shardable(n_heads, n_kv_heads, devices))
+    if not np.any(at_odds):
+        return None
+    heads, kv_heads, count = first_pair(at_odds, n_heads, n_kv_heads, devices)
+    return (
+        f"devices must divide n_heads={heads:g}, and divide n_kv_heads={kv_heads:g} or be a multiple of it, "
+        f"and {count:g} does not"
+    )

@@ -1,11 +1,7 @@
-"""JSON Schemas of both sides of `infer`, from the same table that checks the request.
-
-`python -m roofwidget.schema` prints them.
-"""
+"""JSON Schemas of both sides of `infer`, from the same table that checks the request."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from roofwidget.parameters import PARAMETERS, Quantity
@@ -123,7 +119,3 @@ def parameter_schema(name: str) -> Schema:
         "maximum": parameter.allowed.high,
         **described,
     }
-
-
-if __name__ == "__main__":
-    print(json.dumps({"request": request_schema(), "response": response_schema()}, indent=2, ensure_ascii=False))

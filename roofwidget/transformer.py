@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roofwidget import catalog
-from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, settle
+from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, first_pair, settle
 
 VOCABULARY = Allowed(whole=True, zero=True)
 
@@ -63,8 +63,8 @@ class Transformer:
             ffn_dim=POSITIVE,
             vocab_size=VOCABULARY,
         )
-        if np.any(self.n_heads % self.n_kv_heads):
-            raise ParameterError({"n_kv_heads": kv_heads_fault(self.n_heads, self.n_kv_heads)})
+        if sentence := kv_heads_fault(self.n_heads, self.n_kv_heads):
+            raise ParameterError({"n_kv_heads": sentence})
 
     @classmethod
     def with_params(
@@ -121,6 +121,11 @@ class Transformer:
         return self.vocab_size * self.hidden_dim * (1 if self.tied_embeddings else 2)
 
     @property
+    def embedded(self) -> Numbers:
+        """1 where there is a vocabulary, 0 where none is known."""
+        return np.minimum(self.vocab_size, 1.0)
+
+    @property
     def norm_params(self) -> Numbers:
         """Two norms a layer and a final one, each with a gain per channel."""
         return (2 * self.layers + 1) * self.hidden_dim
@@ -156,6 +161,10 @@ class Transformer:
         return cls(name=name, **facts)
 
 
-def kv_heads_fault(n_heads: Numbers, n_kv_heads: Numbers) -> str:
-    """Say that the KV heads do not divide the query heads."""
-    return f"n_kv_heads must divide n_heads={n_heads:g}, and {n_kv_heads:g} does not"
+def kv_heads_fault(n_heads: Numbers, n_kv_heads: Numbers) -> str | None:
+    """Say where KV heads do not divide query heads; None where they do."""
+    at_odds = n_heads % n_kv_heads != 0
+    if not np.any(at_odds):
+        return None
+    heads, kv_heads = first_pair(at_odds, n_heads, n_kv_heads)
+    return f"n_kv_heads must divide n_heads={heads:g}, and {kv_heads:g} does not"

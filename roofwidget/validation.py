@@ -117,6 +117,12 @@ def as_floats(value: Any) -> Numbers:
     return np.array(value, np.float64) if isinstance(value, np.ndarray) else float(value)
 
 
+def first_pair(at_odds: Any, *values: Numbers) -> list[float]:
+    """The values, out of arrays or as they are, at the first place where they are at odds."""
+    where = np.unravel_index(np.argmax(at_odds), np.shape(at_odds))
+    return [float(np.broadcast_to(value, np.shape(at_odds))[where]) for value in values]
+
+
 def shown(value: Any) -> str:
     """A value as a sentence about it can quote it: in full, unless it is long."""
     try:

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from roofwidget.roofline.nodes import Shard
-from roofwidget.scenario import Scenario
+from roofwidget.scenario import Scenario, shardable
 from roofwidget.validation import Numbers
 
 PREFILL_CHUNK = 8192
 """Prompt tokens that go through a layer at once; longer prompts go in chunks, so the activations
 of a prompt do not grow without end. vLLM's `max_num_batched_tokens` for serving on large devices."""
+
+MOST_DEVICES = 1024
+"""Devices beyond which no one looks whether it would fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,26 +113,45 @@ def largest_batch(scenario: Scenario) -> Numbers:
     What the weights and a prompt's chunk leave, divided by a sequence's KV cache; where that is
     more sequences than the chunk has tokens, each also needs its own activations in decode.
     """
-    one = replace(scenario, workload=replace(scenario.workload, batch=1.0))
-    memory = footprint(one)
+    memory = footprint(with_batch(scenario, 1.0))
     sequence = kv_bytes_per_sequence(scenario)
     beside_chunk = (memory.usable - memory.weights - memory.activations) // sequence
     beside_own = (memory.usable - memory.weights) // (sequence + activation_bytes_per_token(scenario))
-    fitting = np.where(beside_chunk > prefill_tokens_at_once(scenario), beside_own, beside_chunk)
-    return np.maximum(fitting, 0)[()]
+    fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0)
+    # rounding may have cost the last one, or given one too many
+    one_more = footprint(with_batch(scenario, fitting + 1)).fits
+    one_less = (fitting > 0) & ~np.asarray(footprint(with_batch(scenario, np.maximum(fitting, 1))).fits)
+    return np.asarray(fitting + one_more - one_less, np.float64)[()]
 
 
 def longest_context(scenario: Scenario) -> Numbers:
-    """Tokens of context that the batch's sequences could each reach in what is left; 0 if none."""
-    memory = footprint(scenario)
-    left = memory.usable - memory.weights - memory.activations
-    return np.maximum(left // (scenario.workload.batch * kv_bytes_per_token(scenario)), 0)
+    """Tokens of prompt that each of the batch's sequences could have in memory; 0 if not even one.
+
+    The KV cache grows with every token, the activations from the batch's to a chunk's.
+    """
+    memory, batch = footprint(scenario), scenario.workload.batch
+    room = memory.usable - memory.weights
+    token, active = batch * kv_bytes_per_token(scenario), activation_bytes_per_token(scenario)
+    few = np.minimum((room - batch * active) // token, batch)
+    some = np.minimum(room // (token + active), PREFILL_CHUNK)
+    many = (room - np.maximum(PREFILL_CHUNK, batch) * active) // token
+    return np.maximum(np.where(many >= PREFILL_CHUNK, many, np.where(some > batch, some, few)), 0)[()]
 
 
 def devices_needed(scenario: Scenario) -> Numbers:
-    """Fewest devices, among those that divide the query heads, on which it would fit; 0 if none."""
-    heads = scenario.model.n_heads
-    counts = np.arange(1.0, np.max(heads) + 1)
-    counts = counts[[bool(np.all(heads % count == 0)) for count in counts]]
-    fits = [footprint(replace(scenario, devices=count)).fits for count in counts]
+    """Fewest devices that can share the heads evenly and on which it would fit; 0 if none."""
+    heads, kv_heads = scenario.model.n_heads, scenario.model.n_kv_heads
+    counts = np.arange(1.0, min(np.max(heads), MOST_DEVICES) + 1)
+    counts = counts[[bool(np.any(shardable(heads, kv_heads, count))) for count in counts]]
+    tried = []
+    for count in counts:
+        possible = shardable(heads, kv_heads, count)
+        devices = np.where(possible, count, 1.0)[()]
+        tried.append(possible & np.asarray(footprint(replace(scenario, devices=devices)).fits))
+    fits = np.broadcast_arrays(*tried)
     return np.where(np.any(fits, axis=0), counts[np.argmax(fits, axis=0)], 0)[()]
+
+
+def with_batch(scenario: Scenario, batch: Numbers) -> Scenario:
+    """The same scenario at another batch."""
+    return replace(scenario, workload=replace(scenario.workload, batch=batch))

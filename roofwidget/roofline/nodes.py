@@ -106,18 +106,16 @@ def forward_nodes(scenario: Scenario, batch: Numbers, new_tokens: Numbers, conte
     )
     if np.any(model.vocab_size):
         nodes = (embedding(model, precision, tokens), *nodes, lm_head(model, precision, shard, batch))
-    if np.any(devices > 1):
+    if np.any(devices > 1) and not np.all(np.isinf(scenario.device.link_bandwidth)):
         nodes = (*nodes, all_reduce(model, precision, devices, tokens))
     return nodes
 
 
 def embedding(model: Transformer, precision: Precision, tokens: Numbers) -> Node:
     """A gather of one row a token, not the table; every device gets the whole row."""
-    row = model.hidden_dim
+    row = tokens * model.hidden_dim * model.embedded
     return Node(
-        "embedding",
-        weight_bytes=tokens * row * precision.weight_bytes,
-        activation_bytes=tokens * row * precision.activation_bytes,
+        "embedding", weight_bytes=row * precision.weight_bytes, activation_bytes=row * precision.activation_bytes
     )
 
 
@@ -183,11 +181,12 @@ def feed_forward(model: Transformer, precision: Precision, shard: Shard, tokens:
 def lm_head(model: Transformer, precision: Precision, shard: Shard, batch: Numbers) -> Node:
     """Logits of the last position of each sequence: 2·B·h·V FLOPs."""
     weights = model.hidden_dim * shard.vocab_size
+    channels = batch * (model.hidden_dim * model.embedded + shard.vocab_size)
     return Node(
         "LM head",
         flops=2 * batch * weights,
         weight_bytes=weights * precision.weight_bytes,
-        activation_bytes=batch * (model.hidden_dim + shard.vocab_size) * precision.activation_bytes,
+        activation_bytes=channels * precision.activation_bytes,
     )
 
 

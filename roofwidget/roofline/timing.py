@@ -70,8 +70,8 @@ class Pass:
 
 def total(by_node: NDArray[np.float64]) -> Numbers:
     """Sum over the nodes: a plain number where each node has one."""
-    summed: Numbers = by_node.sum(axis=0)[()]
-    return summed
+    summed = by_node.sum(axis=0)
+    return summed if np.ndim(summed) else float(summed)
 
 
 def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:

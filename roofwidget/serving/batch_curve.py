@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.roofline.memory import Footprint, footprint, largest_batch
+from roofwidget.roofline.memory import Footprint, footprint, largest_batch, with_batch
 from roofwidget.roofline.nodes import decode_nodes
 from roofwidget.roofline.timing import BOUNDS, time_pass
 from roofwidget.scenario import Scenario
@@ -61,10 +61,10 @@ class BatchCurve:
 
 
 def batch_curve(scenario: Scenario) -> BatchCurve:
-    """Decode and memory of a scenario of plain numbers, at about 256 batches."""
+    """Decode and memory of a scenario of plain numbers, at up to 256 batches."""
     wall = float(largest_batch(scenario))
     batch = batches(float(scenario.workload.batch), wall)
-    along = replace(scenario, workload=replace(scenario.workload, batch=batch))
+    along = with_batch(scenario, batch)
     decode = time_pass(decode_nodes(along), along)
     return BatchCurve(batch, np.asarray(decode.time), decode.bound, footprint(along), wall)
 

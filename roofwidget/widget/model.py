@@ -21,6 +21,7 @@ from roofwidget.parameters import (
 )
 from roofwidget.scenario import Scenario
 from roofwidget.transformer import Transformer
+from roofwidget.validation import ParameterError
 
 PRESETS: dict[str, tuple[Callable[[], list[str]], Callable[[str], dict[str, Any]]]] = {
     "accelerator": (Accelerator.names, accelerator_parameters),
@@ -54,6 +55,7 @@ class RooflineModel(Parameters):
     def __init__(self, **traits: Any) -> None:
         super().__init__()
         self._scenario: Scenario | None = None
+        self._standing: dict[str, Any] = {}
         self._told: dict[str, str | None] = dict.fromkeys(PRESETS)
         self.update(**traits)
         self._recompute()
@@ -72,12 +74,14 @@ class RooflineModel(Parameters):
         presets = {name: value for name, value in traits.items() if name in PRESETS}
         given = {**self._preset_values(presets), **{n: v for n, v in traits.items() if n in PARAMETERS}}
         values = check(given, self.parameters())
+        for preset, name in presets.items():
+            if name is not None and any(values[k] != v for k, v in PRESETS[preset][1](name).items()):
+                presets[preset] = None
         with self.hold_trait_notifications():
             for name in given:
                 setattr(self, name, values[name])
             for name, value in presets.items():
                 setattr(self, name, value)
-                self._told[name] = value
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain values, ready for JSON, `infer` or another model."""
@@ -124,6 +128,7 @@ class RooflineModel(Parameters):
             name = getattr(self, preset)
             if name not in (None, told):
                 self.update(**{preset: name})
+                self._told[preset] = name
         self._recompute()
 
     def _recompute(self) -> None:
@@ -131,10 +136,21 @@ class RooflineModel(Parameters):
             if name is not None and any(getattr(self, k) != v for k, v in PRESETS[preset][1](name).items()):
                 self._told[preset] = None
                 setattr(self, preset, None)
-        scenario = self.scenario
+        try:
+            scenario = self.scenario
+        except ParameterError:  # an exception left a hold half-way; traitlets rolls back for a TraitError only
+            with self.hold_trait_notifications():
+                for name, value in self._standing.items():
+                    setattr(self, name, value)
+            return
         if scenario != self._scenario:
-            self._scenario = scenario
+            self._scenario, self._standing = scenario, self.parameters()
             self.set_trait("metrics", evaluate(scenario))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(self, name):  # a misspelt trait would do nothing, silently
+            raise AttributeError(unknown(name, [*PARAMETERS, *PRESETS]))
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return self.code("RooflineModel")

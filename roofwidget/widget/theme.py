@@ -52,7 +52,7 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .rw-tile b { font-size: 17px; white-space: nowrap; } .rw-tile i { font-style: normal; font-size: 12px; color: var(--rw-muted); }
 .rw-bar { display: flex; height: 6px; margin: 3px 0; border-radius: 3px; overflow: hidden; background: var(--rw-grid); position: relative; }
 .rw-bar span { height: 100%; }
-.rw-body { display: grid !important; grid-template-columns: 252px minmax(0, 1fr); gap: 10px; margin-top: 6px; align-items: start; }
+.rw-body { display: grid !important; grid-template-columns: 268px minmax(0, 1fr); gap: 10px; margin-top: 6px; align-items: start; }
 .rw-plots { display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 4px 12px; align-items: start; }
 .rw-view { min-width: 0; }
 .rw-view h4 { font-size: 13px; font-weight: 600; margin: 2px 0 0; } .rw-view h4 span { font-weight: 400; color: var(--rw-muted); }

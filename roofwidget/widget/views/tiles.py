@@ -62,7 +62,6 @@ def tiles(metrics: Metrics) -> list[Tile]:
     ttft, ttft_unit = seconds(metrics.ttft).split(" ")
     tpot, tpot_unit = seconds(metrics.tpot).split(" ")
     answer = f"{grouped(workload.output_tokens, 12)}-token answer in {seconds(metrics.e2e)}"
-    needed = count(metrics.devices_needed, "device") if metrics.devices_needed else "more than its heads"
     final = f"at {grouped(workload.final_context, 12)} tokens"
     bound = bound_of(metrics.decode)
     return [
@@ -82,7 +81,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "memory a device",
             grouped(memory.total / 1e9, 4),
             f"of {grouped(memory.usable / 1e9, 4)} GB",
-            "fits" if memory.fits else f"does not fit: needs {needed}",
+            "fits" if memory.fits else f"does not fit: needs {_needed(metrics)}",
             _memory_bar(metrics),
         ),
         Tile("largest batch", grouped(metrics.largest_batch, 12), "", final),
@@ -90,6 +89,10 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "decode bound", bound, "", f"{grouped(metrics.decode.intensity)} FLOP/B, ridge {grouped(metrics.ridge, 4)}"
         ),
     ]
+
+
+def _needed(metrics: Metrics) -> str:
+    return count(metrics.devices_needed, "device") if metrics.devices_needed else "more than its heads"
 
 
 def _html(tile: Tile) -> str:

@@ -1,0 +1,51 @@
+"""The pages of docs/ that are made from the code: `python -m roofwidget.reference docs` writes them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from roofwidget.parameters import PARAMETERS, Quantity, Switch
+from roofwidget.schema import request_schema, response_schema
+from roofwidget.units import exact
+
+
+def reference_table() -> str:
+    """All parameters with unit, default, range and meaning, a table for each group."""
+    groups: dict[str, list[str]] = {}
+    for name, parameter in PARAMETERS.items():
+        cells = [f"`{name}`", _unit(parameter), _default(parameter), _allowed(parameter), str(parameter.help)]
+        groups.setdefault(parameter.group, []).append(f"| {' | '.join(cells)} |")
+    head = "| parameter | unit | default | allowed | meaning |\n| --- | --- | --- | --- | --- |"
+    tables = [f"## {group}\n\n{head}\n" + "\n".join(rows) for group, rows in groups.items()]
+    note = "A request to `infer` has to give those marked *required*; everywhere else they have defaults too."
+    return "\n\n".join(["# Parameters", note, *tables]) + "\n"
+
+
+def _unit(parameter: Quantity | Switch) -> str:
+    return parameter.unit if isinstance(parameter, Quantity) else ""
+
+
+def _default(parameter: Quantity | Switch) -> str:
+    value = parameter.default_value
+    shown = str(value).lower() if isinstance(parameter, Switch) else exact(value) or "null"
+    return f"{shown}, *required*" if parameter.required else shown
+
+
+def _allowed(parameter: Quantity | Switch) -> str:
+    return str(parameter.allowed) if isinstance(parameter, Quantity) else "true or false"
+
+
+def pages() -> dict[str, str]:
+    """Each page by the name of its file."""
+    return {
+        "parameters.md": reference_table(),
+        "infer-request.schema.json": json.dumps(request_schema(), indent=2, ensure_ascii=False) + "\n",
+        "infer-response.schema.json": json.dumps(response_schema(), indent=2, ensure_ascii=False) + "\n",
+    }
+
+
+if __name__ == "__main__":
+    for filename, text in pages().items():
+        (Path(sys.argv[1]) / filename).write_text(text, "utf-8")
