@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from roofwidget.checks import check
 from roofwidget.evaluate import Metrics, evaluate
-from roofwidget.parameters import PARAMETERS, build_scenario, check
+from roofwidget.parameters import PARAMETERS, build_scenario
 from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.serving.batch_curve import BatchCurve
 from roofwidget.validation import ParameterError

@@ -6,111 +6,18 @@ and what the reference table lists.
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from traitlets import Bool, HasTraits, TraitError, TraitType
+from traitlets import HasTraits
 
 from roofwidget.hardware import Accelerator
 from roofwidget.precision import Precision
-from roofwidget.scenario import Scenario, devices_fault
-from roofwidget.transformer import Transformer, kv_heads_fault
-from roofwidget.validation import Allowed, ParameterError, shown
+from roofwidget.quantity import Quantity, Switch
+from roofwidget.scenario import Scenario
+from roofwidget.transformer import Transformer
 from roofwidget.workload import Workload
-
-
-class ParameterTraitError(ParameterError, TraitError):
-    """A faulty parameter that was assigned to a trait."""
-
-
-class Quantity(TraitType[Any, Any]):
-    """A number in an allowed range, with what a person needs to know to set it.
-
-    Parameters
-    ----------
-    default
-        Its default; None makes it optional, and `absent` says what None stands for.
-    low, high, whole
-        What is allowed.
-    slider, doubling
-        The ends of its slider, which need not reach as far as the range does, and whether it
-        goes by powers of two.
-    detail
-        Whether its control is folded away until asked for.
-    required
-        Whether a request has to give it.
-    unit, group, help
-        What it is counted in, where its control stands, and what it means.
-    label
-        Its short name on screen.
-    """
-
-    def __init__(
-        self,
-        default: float | None,
-        low: float,
-        high: float,
-        unit: str,
-        group: str,
-        help: str,
-        *,
-        label: str,
-        slider: tuple[float, float],
-        whole: bool = False,
-        absent: str = "",
-        required: bool = False,
-        doubling: bool = False,
-        detail: bool = False,
-    ) -> None:
-        super().__init__(default, allow_none=default is None, help=help)
-        self.allowed = Allowed(low, high, whole)
-        self.unit, self.group, self.label = unit, group, label
-        self.slider, self.doubling, self.detail = slider, doubling, detail
-        self.absent, self.required = absent, required
-
-    def fault(self, name: str, value: Any) -> str | None:
-        """Say what is wrong with a value; None if nothing is."""
-        if value is None and self.allow_none:
-            return None
-        if isinstance(value, np.ndarray) and value.ndim > 0:
-            return f"{name} must be {self.allowed}, not {type(value).__name__}"
-        sentence = self.allowed.fault(name, value)
-        if sentence and self.allow_none:
-            return sentence.replace(f"{self.allowed}, not", f"{self.allowed}, or null, not")
-        return sentence
-
-    def validate(self, obj: Any, value: Any) -> float | int | None:
-        """Take any real number in range; plain int or float comes out."""
-        assert self.name is not None
-        if sentence := self.fault(self.name, value):
-            raise ParameterTraitError({self.name: sentence})
-        if value is None:
-            return None
-        return int(value) if self.allowed.whole else float(value)
-
-
-class Switch(Bool[bool, Any]):
-    """A yes or no, with what a person needs to know to set it."""
-
-    required = False
-
-    def __init__(self, default: bool, group: str, help: str, *, label: str, detail: bool = False) -> None:
-        super().__init__(default, help=help)
-        self.group, self.label, self.detail = group, label, detail
-
-    def fault(self, name: str, value: Any) -> str | None:
-        """Say what is wrong with a value; None if nothing is."""
-        return None if isinstance(value, (bool, np.bool_)) else f"{name} must be true or false, not {shown(value)}"
-
-    def validate(self, obj: Any, value: Any) -> bool:
-        """Take a bool only."""
-        assert self.name is not None
-        if sentence := self.fault(self.name, value):
-            raise ParameterTraitError({self.name: sentence})
-        return bool(value)
 
 
 # fmt: off
@@ -163,83 +70,6 @@ class Parameters(HasTraits):
 PARAMETERS: dict[str, Quantity | Switch] = {
     name: trait for name, trait in vars(Parameters).items() if isinstance(trait, (Quantity, Switch))
 }
-
-
-def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collection[str] = ()) -> dict[str, Any]:
-    """All parameters, checked: those given, over those of `base`.
-
-    Raises
-    ------
-    ParameterError
-        Naming every unknown, missing, faulty or contradictory parameter.
-    """
-    faults = {name: f"{name} is missing: {PARAMETERS[name].help}" for name in required if name not in given}
-    values = dict(base)
-    for name, value in given.items():
-        if name not in PARAMETERS:
-            faults[name] = unknown(name, PARAMETERS)
-        elif sentence := PARAMETERS[name].fault(name, value):
-            faults[name] = sentence
-            values.pop(name, None)
-        else:
-            values[name] = PARAMETERS[name].validate(None, value)
-    for name, sentence in contradictions(values):
-        faults.setdefault(name, sentence)
-    if faults:
-        raise ParameterTraitError(faults)
-    return values
-
-
-def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and sentence of each parameter at odds with others, among those present in `values`."""
-    rules: list[tuple[tuple[str, ...], Callable[..., tuple[str, str] | None]]] = [
-        (("n_heads", "n_kv_heads"), _kv_heads_divide_heads),
-        (("hidden_dim", "n_heads", "head_dim"), _heads_divide_hidden),
-        (("n_heads", "n_kv_heads", "devices"), _devices_share_heads),
-        (_DIMENSIONS, _params_cover_attention),
-    ]
-    for names, rule in rules:
-        if all(name in values for name in names) and (fault := rule(*(values[name] for name in names))):
-            yield fault
-
-
-_DIMENSIONS = ("params_b", "hidden_dim", "layers", "n_heads", "n_kv_heads", "head_dim", "vocab_size", "tied_embeddings")
-
-
-def _kv_heads_divide_heads(n_heads: int, n_kv_heads: int) -> tuple[str, str] | None:
-    sentence = kv_heads_fault(n_heads, n_kv_heads)
-    return ("n_kv_heads", sentence) if sentence else None
-
-
-def _heads_divide_hidden(hidden_dim: int, n_heads: int, head_dim: int | None) -> tuple[str, str] | None:
-    if head_dim is not None or hidden_dim % n_heads == 0:
-        return None
-    return "hidden_dim", (
-        f"hidden_dim must be a multiple of n_heads={n_heads} unless head_dim is given, and {hidden_dim} is not"
-    )
-
-
-def _devices_share_heads(n_heads: int, n_kv_heads: int, devices: int) -> tuple[str, str] | None:
-    sentence = devices_fault(n_heads, n_kv_heads, devices)
-    return ("devices", sentence) if sentence else None
-
-
-def _params_cover_attention(*dimensions: Any) -> tuple[str, str] | None:
-    values = dict(zip(_DIMENSIONS, dimensions, strict=True))
-    head_dim_known = values["head_dim"] is not None or values["hidden_dim"] % values["n_heads"] == 0
-    if values["n_heads"] % values["n_kv_heads"] or not head_dim_known:
-        return None
-    try:
-        build_transformer({**values, "gated_ffn": True})
-    except ParameterError as error:
-        return next(iter(error.faults.items()))
-    return None
-
-
-def unknown(name: Any, known: Collection[str]) -> str:
-    """Say that there is no such parameter, and which one may have been meant."""
-    near = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
-    return f"{shown(name)} is not a parameter" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def build_transformer(values: Mapping[str, Any]) -> Transformer:

@@ -6,7 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from roofwidget.parameters import PARAMETERS, Quantity, Switch
+from roofwidget.parameters import PARAMETERS
+from roofwidget.quantity import Quantity, Switch
 from roofwidget.schema import request_schema, response_schema
 from roofwidget.units import exact
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from roofwidget.parameters import PARAMETERS, Quantity
+from roofwidget.parameters import PARAMETERS
+from roofwidget.quantity import Quantity
 from roofwidget.roofline.timing import BOUNDS
 
 Schema = dict[str, Any]

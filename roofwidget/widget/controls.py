@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import ipywidgets
 
-from roofwidget.parameters import PARAMETERS, Quantity, Switch
+from roofwidget.parameters import PARAMETERS
+from roofwidget.quantity import Quantity, Switch
 from roofwidget.units import exact
 from roofwidget.widget.model import PRESETS, RooflineModel
 from roofwidget.widget.stops import nearest, stops

@@ -7,18 +7,11 @@ from typing import Any
 
 from traitlets import Instance, TraitError, Unicode, observe, validate
 
+from roofwidget.checks import check, contradictions, unknown
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.hardware import Accelerator
-from roofwidget.parameters import (
-    PARAMETERS,
-    Parameters,
-    ParameterTraitError,
-    accelerator_parameters,
-    check,
-    contradictions,
-    transformer_parameters,
-    unknown,
-)
+from roofwidget.parameters import PARAMETERS, Parameters, accelerator_parameters, transformer_parameters
+from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import Scenario
 from roofwidget.transformer import Transformer
 from roofwidget.validation import ParameterError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.parameters import Quantity
+from roofwidget.quantity import Quantity
 
 DECADE_STOPS = 50
 SPAN_FOR_LOG = 8

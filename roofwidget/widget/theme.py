@@ -68,7 +68,7 @@ body[data-jp-theme-light="false"] .roofwidget, .vscode-dark .roofwidget, html[th
 .roofwidget .bqplot .axis text { font-size: 11px; } .roofwidget .bqplot .axislabel { font-size: 12px; font-weight: 400; }
 .rw-panel { border: 1px solid var(--rw-grid); border-radius: 6px; padding: 5px 8px 7px; margin-bottom: 6px; }
 .rw-panel h3 { font-size: 12px; font-weight: 600; margin: 0 0 2px; }
-.rw-control { display: grid !important; grid-template-columns: minmax(0, 1fr) 70px; margin: 0; align-items: center; }
+.rw-control { display: grid !important; grid-template-columns: minmax(0, 1fr) 77px; margin: 0; align-items: center; }
 .rw-control .widget-text { width: auto; margin: 1px 0; height: 24px; }
 .rw-control .widget-text input { height: 22px; padding: 0 5px; text-align: right; font-variant-numeric: tabular-nums; font-size: 12px; }
 .rw-control .widget-text label { font-size: 12px; text-align: left; min-width: 0; }
