@@ -111,7 +111,7 @@ class Metrics:
     @cached_property
     def batch_curve(self) -> BatchCurve:
         """The same scenario at other batches; for a scenario of plain numbers."""
-        return batch_curve(self.scenario)
+        return batch_curve(self.scenario, float(self.largest_batch))
 
     def phases(self) -> dict[str, Pass]:
         """Both passes by name."""

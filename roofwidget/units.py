@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from quantiphy import Quantity
 
@@ -11,7 +12,12 @@ from roofwidget.validation import Numbers
 
 def si(value: Numbers, unit: str, digits: int = 3) -> str:
     """A quantity with an SI prefix: 0.0422, "s" → "42.2 ms"; 1.42e11, "B" → "142 GB"."""
-    return str(Quantity(float(value), unit).render(prec=digits - 1)).replace(f" u{unit}", f" µ{unit}")
+    return _rendered(float(value), unit, digits)
+
+
+@lru_cache(maxsize=1024)  # a change redraws many numbers that it has not changed
+def _rendered(value: float, unit: str, digits: int) -> str:
+    return str(Quantity(value, unit).render(prec=digits - 1)).replace(f" u{unit}", f" µ{unit}")
 
 
 def seconds(value: Numbers) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.roofline.memory import Footprint, footprint, largest_batch, with_batch
+from roofwidget.roofline.memory import Footprint, footprint, with_batch
 from roofwidget.roofline.nodes import decode_nodes
 from roofwidget.roofline.timing import BOUNDS, time_pass
 from roofwidget.scenario import Scenario
@@ -60,9 +60,16 @@ class BatchCurve:
         return float(self.batch[bound[0]]) if bound.size else None
 
 
-def batch_curve(scenario: Scenario) -> BatchCurve:
-    """Decode and memory of a scenario of plain numbers, at up to 256 batches."""
-    wall = float(largest_batch(scenario))
+def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
+    """Decode and memory of a scenario of plain numbers, at up to 256 batches.
+
+    Parameters
+    ----------
+    scenario
+        What is served, and how.
+    wall
+        The largest batch that fits.
+    """
     batch = batches(float(scenario.workload.batch), wall)
     along = with_batch(scenario, batch)
     decode = time_pass(decode_nodes(along), along)
