@@ -74,7 +74,8 @@ class Metrics:
     def mfu(self, phase: Pass) -> Numbers:
         """Model FLOPs utilisation of a pass: the time its FLOPs need at peak over its time.
 
-        Chowdhery et al. 2022, "PaLM", appendix B.
+        Chowdhery et al. 2022, "PaLM", appendix B. Each device's own FLOPs count, so that KV heads
+        it shares with others are work of each.
         """
         return total(phase.terms[BOUNDS.index("compute")]) / phase.time
 
@@ -99,11 +100,6 @@ class Metrics:
         return memory.largest_batch(self.scenario)
 
     @cached_property
-    def longest_context(self) -> Numbers:
-        """Tokens of context that each sequence of the batch could reach in memory; 0 if none."""
-        return memory.longest_context(self.scenario)
-
-    @cached_property
     def devices_needed(self) -> Numbers:
         """Fewest devices on which the batch would fit; 0 if no number of them does."""
         return memory.devices_needed(self.scenario)
@@ -119,7 +115,7 @@ class Metrics:
 
     def __repr__(self) -> str:
         shown: dict[str, Any] = {"ttft": self.ttft, "tpot": self.tpot, "decode_throughput": self.decode_throughput}
-        return f"Metrics({', '.join(f'{name}={value!r}' for name, value in shown.items())}, fits={self.memory.fits!r})"
+        return f"Metrics({', '.join(f'{name}={value!r}' for name, value in shown.items())}, fits={self.memory.fits})"
 
 
 def evaluate(scenario: Scenario) -> Metrics:

@@ -6,13 +6,21 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from roofwidget.evaluate import Metrics
-from roofwidget.roofline.memory import activation_bytes_per_token, kv_bytes_per_token, prefill_tokens_at_once
-from roofwidget.roofline.timing import BOUNDS, Pass
-from roofwidget.units import exact, grouped, seconds, si
+from roofwidget.roofline.memory import (
+    activation_bytes_per_token,
+    kv_bytes_per_sequence,
+    kv_bytes_per_token,
+    prefill_tokens_at_once,
+)
+from roofwidget.roofline.timing import BOUNDS, Pass, total
+from roofwidget.units import exact, grouped, percent, seconds, si
 from roofwidget.validation import Numbers
 
-ROOFLINE = "Williams, Waterman, Patterson 2009, “Roofline”, §2"
+ROOFLINE = "Williams, Waterman, Patterson 2009, “Roofline”, §3"
 POPE = "Pope et al. 2022, “Efficiently Scaling Transformer Inference”, §2–3"
+
+
+PALM = "Chowdhery et al. 2022, “PaLM”, appendix B"
 
 
 class Step(NamedTuple):
@@ -32,6 +40,10 @@ def explain(metrics: Metrics) -> list[Step]:
         first_token(metrics),
         per_token(metrics),
         throughput(metrics),
+        prefill_throughput(metrics),
+        decode_mbu(metrics),
+        prefill_mfu(metrics),
+        intensity(metrics),
         end_to_end(metrics),
         kv_per_token(metrics),
         footprint(metrics),
@@ -83,6 +95,34 @@ def throughput(metrics: Metrics) -> Step:
     return Step("decode throughput", "batch / time per output token", figures, result, "definition")
 
 
+def prefill_throughput(metrics: Metrics) -> Step:
+    """Prefill throughput."""
+    figures = f"{grouped(metrics.scenario.workload.seq_len, 12)} / {seconds(metrics.ttft)}"
+    result = f"{grouped(metrics.prefill_throughput)} tokens/s"
+    return Step("prefill throughput", "prompt tokens / time to first token", figures, result, "definition")
+
+
+def decode_mbu(metrics: Metrics) -> Step:
+    """Bandwidth utilisation of decode."""
+    decode, bandwidth = metrics.decode, metrics.scenario.device.bandwidth
+    figures = f"{si(total(decode.bytes), 'B', 4)} / ({si(bandwidth, 'B/s', 4)} · {seconds(decode.time)})"
+    return Step("MBU of decode", "bytes / (bandwidth · time)", figures, percent(metrics.mbu(decode)), PALM)
+
+
+def prefill_mfu(metrics: Metrics) -> Step:
+    """FLOPs utilisation of prefill."""
+    prefill, peak = metrics.prefill, metrics.scenario.device.peak(metrics.scenario.precision.compute)
+    figures = f"{si(total(prefill.flops), 'FLOP', 4)} / ({si(peak, 'FLOP/s', 4)} · {seconds(prefill.time)})"
+    return Step("MFU of prefill", "FLOPs / (peak · time)", figures, percent(metrics.mfu(prefill)), PALM)
+
+
+def intensity(metrics: Metrics) -> Step:
+    """Arithmetic intensity of decode."""
+    decode = metrics.decode
+    figures = f"{si(total(decode.flops), 'FLOP', 4)} / {si(total(decode.bytes), 'B', 4)}"
+    return Step("intensity of decode", "FLOPs / bytes", figures, f"{grouped(decode.intensity)} FLOP/B", ROOFLINE)
+
+
 def end_to_end(metrics: Metrics) -> Step:
     """End-to-end latency."""
     output = metrics.scenario.workload.output_tokens
@@ -114,10 +154,15 @@ def footprint(metrics: Metrics) -> Step:
 
 
 def largest_batch(metrics: Metrics) -> Step:
-    """Largest batch that fits."""
-    memory, workload = metrics.memory, metrics.scenario.workload
-    sequence = memory.kv_cache / workload.batch
-    left = f"{si(memory.usable, 'B', 4)} − {si(memory.weights, 'B', 4)} − {si(memory.activations, 'B', 4)}"
-    formula = "⌊(usable − weights − activations) / KV cache of a sequence⌋, at least 0"
-    result = grouped(metrics.largest_batch, 12)
-    return Step("largest batch", formula, f"⌊({left}) / {si(sequence, 'B', 4)}⌋", result, "arithmetic")
+    """Largest batch that fits: beside the activations of a prompt's chunk, or where it is of more tokens, its own."""
+    memory, scenario = metrics.memory, metrics.scenario
+    sequence, active = kv_bytes_per_sequence(scenario), activation_bytes_per_token(scenario)
+    chunk = prefill_tokens_at_once(scenario)
+    left = f"{si(memory.usable, 'B', 4)} − {si(memory.weights, 'B', 4)}"
+    if metrics.largest_batch > chunk:
+        formula = "⌊(usable − weights) / (KV cache of a sequence + activations of a token)⌋"
+        figures = f"⌊({left}) / ({si(sequence, 'B', 4)} + {si(active, 'B', 4)})⌋"
+    else:
+        formula = "⌊(usable − weights − activations of a chunk of prompt) / KV cache of a sequence⌋, at least 0"
+        figures = f"⌊({left} − {si(chunk * active, 'B', 4)}) / {si(sequence, 'B', 4)}⌋"
+    return Step("largest batch", formula, figures, grouped(metrics.largest_batch, 12), "arithmetic")

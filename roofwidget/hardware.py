@@ -68,7 +68,7 @@ class Accelerator:
     def ridge(self, compute: str) -> Numbers:
         """Arithmetic intensity from which the device is compute-bound, FLOP/byte.
 
-        peak / bandwidth (Williams, Waterman, Patterson 2009, "Roofline", §2).
+        peak / bandwidth (Williams, Waterman, Patterson 2009, "Roofline", §3).
         """
         return self.peak(compute) / self.bandwidth
 

@@ -77,7 +77,7 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
         "decode_tokens_per_s_per_user": float(metrics.user_speed),
         "prefill_tokens_per_s": float(metrics.prefill_throughput),
         "prefill_batch_ms": float(metrics.prefill_batch_time) * 1e3,
-        "bottleneck": {phase: BOUNDS[int(pass_.bound)] for phase, pass_ in phases},
+        "bottleneck": {phase: pass_.bound_name for phase, pass_ in phases},
         "arithmetic_intensity": {phase: float(pass_.intensity) for phase, pass_ in phases},
         "ridge_point": float(metrics.ridge),
         "mfu": {phase: float(metrics.mfu(pass_)) for phase, pass_ in phases},
@@ -92,7 +92,6 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
             "usable_gb": float(memory.usable) / 1e9,
             "fits": bool(memory.fits),
             "largest_batch": int(metrics.largest_batch),
-            "longest_context": int(metrics.longest_context),
             "devices_needed": int(metrics.devices_needed) or None,
         },
     }
@@ -123,8 +122,8 @@ def node_rows(pass_: Pass) -> list[dict[str, Any]]:
             "link_bytes": float(node.link_bytes),
             "arithmetic_intensity": None if np.isnan(intensity := pass_.node_intensities[i]) else float(intensity),
             "time_ms": float(pass_.node_times[i]) * 1e3,
-            "share": float(pass_.node_times[i] / pass_.time),
-            "bound": BOUNDS[int(pass_.node_bounds[i])],
+            "share": float(pass_.node_shares[i]),
+            "bound": pass_.node_bound_names[i],
         }
         for i, node in enumerate(pass_.nodes)
     ]

@@ -50,8 +50,13 @@ class Scenario:
         if isinstance(self.transformer, str):
             object.__setattr__(self, "transformer", Transformer.named(self.transformer))
         faults = {
-            name: f"{name} must be {kind.__name__} or the name of one in the catalog, not {shown(getattr(self, name))}"
-            for name, kind in (("accelerator", Accelerator), ("transformer", Transformer))
+            name: f"{name} must be {what}, not {shown(getattr(self, name))}"
+            for name, kind, what in (
+                ("accelerator", Accelerator, "Accelerator or the name of one in the catalog"),
+                ("transformer", Transformer, "Transformer or the name of one in the catalog"),
+                ("precision", Precision, "Precision"),
+                ("workload", Workload, "Workload"),
+            )
             if not isinstance(getattr(self, name), kind)
         }
         if faults:

@@ -42,7 +42,6 @@ def response_schema() -> Schema:
         "usable_gb": NUMBER,
         "fits": FLAG,
         "largest_batch": COUNT,
-        "longest_context": COUNT,
         "devices_needed": {"type": ["integer", "null"], "minimum": 1},
     }
     outputs = {

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-
-from quantiphy import Quantity
 
 from roofwidget.validation import Numbers
+
+PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
 
 
 def si(value: Numbers, unit: str, digits: int = 3) -> str:
     """A quantity with an SI prefix: 0.0422, "s" → "42.2 ms"; 1.42e11, "B" → "142 GB"."""
-    return _rendered(float(value), unit, digits)
-
-
-@lru_cache(maxsize=1024)  # a change redraws many numbers that it has not changed
-def _rendered(value: float, unit: str, digits: int) -> str:
-    return str(Quantity(value, unit).render(prec=digits - 1)).replace(f" u{unit}", f" µ{unit}")
+    exponent = int(f"{float(value):.{digits - 1}e}".split("e")[1])  # as rounded: 999.9 k is 1 M
+    power = min(max(3 * (exponent // 3), min(PREFIXES)), max(PREFIXES))
+    return f"{grouped(float(value) / 10.0**power, digits)} {PREFIXES[power]}{unit}"
 
 
 def seconds(value: Numbers) -> str:
@@ -39,8 +35,7 @@ def exact(value: float | None) -> str:
     """A parameter as it stands, nothing rounded away: 3350.0 → "3,350"; None → ""."""
     if value is None:
         return ""
-    text = f"{value:,.15g}"
-    return text if "e" not in text else repr(value)
+    return f"{value:,}".removesuffix(".0")
 
 
 def percent(share: Numbers) -> str:

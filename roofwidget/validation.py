@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers: TypeAlias = float | NDArray[np.float64]
+Numbers: TypeAlias = float | NDArray[Any]
 """A number or an array of them: everything in the physics takes and gives either."""
 
 
@@ -26,7 +26,10 @@ class ParameterError(ValueError):
 
     def __init__(self, faults: Mapping[str, str]) -> None:
         self.faults = dict(faults)
-        super().__init__("; ".join(self.faults.values()))
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
+        return "; ".join(self.faults.values())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roofwidget.evaluate import Metrics
-from roofwidget.roofline.timing import BOUNDS, Pass
+from roofwidget.roofline.memory import MOST_DEVICES
+from roofwidget.roofline.timing import Pass
 from roofwidget.units import count, grouped, seconds, si
 
 
@@ -26,11 +27,6 @@ def plain(words: list[Words]) -> str:
     return "".join(word.text for word in words)
 
 
-def bound_of(phase: Pass) -> str:
-    """What holds a pass back."""
-    return BOUNDS[int(phase.bound)]
-
-
 def _decode(metrics: Metrics) -> list[Words]:
     batch = metrics.scenario.workload.batch
     speed = f": {grouped(metrics.user_speed)} tokens/s"
@@ -43,8 +39,7 @@ def _prefill(metrics: Metrics) -> list[Words]:
 
 
 def _bound(phase: Pass) -> Words:
-    bound = bound_of(phase)
-    return Words(f"{bound}-bound", bound)
+    return Words(f"{phase.bound_name}-bound", phase.bound_name)
 
 
 def fit(metrics: Metrics) -> str:
@@ -56,8 +51,8 @@ def fit(metrics: Metrics) -> str:
     each = "" if devices == 1 else " on each device"
     missing = f"{si(memory.total, 'B', 4)} does not fit in the {si(memory.usable, 'B', 4)} usable{each}: "
     if metrics.devices_needed:
-        return missing + f"{count(metrics.devices_needed, 'device')} {'does' if metrics.devices_needed == 1 else 'do'}."
+        return missing + f"{count(metrics.devices_needed, 'device')} do."
     if metrics.largest_batch:
         return missing + f"a batch of {grouped(metrics.largest_batch, 12)} does."
-    heads = metrics.scenario.model.n_heads
-    return missing + f"nor would {count(heads, 'device')} do, one for each head, at a batch of {grouped(batch, 12)}."
+    most = grouped(min(metrics.scenario.model.n_heads, MOST_DEVICES), 12)
+    return missing + f"no number of devices up to {most} does at a batch of {grouped(batch, 12)}."

@@ -34,9 +34,10 @@ class Workload:
 
     @property
     def mean_context(self) -> Numbers:
-        """Context of the average decode step, between the prompt's and the final one.
+        """Context of the average decode step: the mean of those from the prompt + 1 to the final one.
 
-        Every node's work is linear in the context, so the average step is the step at the
-        average context.
+        Work is linear in the context, so the average step is the step at the average context. An
+        answer of one token needs no step; then it is the prompt's, for the step that would follow.
         """
-        return (self.seq_len + self.final_context) / 2
+        first = self.seq_len + (self.output_tokens > 1)
+        return (first + self.final_context) / 2

@@ -56,7 +56,8 @@ class TestEverythingIsCounted:
         model, head = scenario.model, n["hidden"] * n["vocabulary"]
         blocks = model.params - model.embedding_params - model.norm_params
         width = n["queries"] * n["width"] * n["layers"]
-        context = n["prompt"] + (n["output"] - 1) / 2
+        # steps follow the prompt at contexts prompt + 1 … prompt + output − 1; for one token none does
+        context = n["prompt"] + (n["output"] / 2 if n["output"] > 1 else 0)
         metrics = evaluate(scenario)
         decode = n["batch"] * (2 * (blocks + head) + 4 * width * context)
         prefill = n["prompt"] * 2 * blocks + 2 * head + 2 * width * n["prompt"] * (n["prompt"] + 1)
@@ -157,9 +158,7 @@ class TestMemory:
         metrics = evaluate(build(drawn))
         fits = bool(metrics.memory.fits)
         assert fits == (metrics.largest_batch >= drawn["batch"])
-        assert fits == (metrics.longest_context >= metrics.scenario.workload.final_context)
         assert fits == (0 < metrics.devices_needed <= drawn["devices"])
-        assert fits == (metrics.memory.free >= 0)
         curve = metrics.batch_curve
         assert np.array_equal(curve.memory.fits, curve.batch <= metrics.largest_batch)
 
@@ -174,9 +173,9 @@ def everything(metrics):
     return {
         **{name: getattr(metrics, name) for name in ("ttft", "tpot", "e2e", "user_speed", "decode_throughput")},
         **{name: getattr(metrics, name) for name in ("prefill_throughput", "prefill_batch_time", "ridge")},
-        **{name: getattr(metrics, name) for name in ("largest_batch", "longest_context", "devices_needed")},
+        **{name: getattr(metrics, name) for name in ("largest_batch", "devices_needed")},
         "kv_bytes_per_token": metrics.kv_bytes_per_token,
-        **{f"memory {name}": getattr(metrics.memory, name) for name in ("total", "fits", "free", "usable")},
+        **{f"memory {name}": getattr(metrics.memory, name) for name in ("total", "fits", "usable")},
         **{f"mfu {name}": metrics.mfu(phase) for name, phase in metrics.phases().items()},
         **{f"mbu {name}": metrics.mbu(phase) for name, phase in metrics.phases().items()},
         **{f"intensity {name}": phase.intensity for name, phase in metrics.phases().items()},

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from roofwidget import Accelerator, Precision, Scenario, Transformer, Workload
-from roofwidget.roofline.memory import devices_needed, footprint, largest_batch, longest_context
+from roofwidget.roofline.memory import devices_needed, footprint, largest_batch
 
 SMALL = Transformer(8, 5, 4, 2, 3, 10, 32)
 
@@ -38,14 +38,11 @@ class TestFootprint:
     def test_against_capacity(self):
         memory = footprint(scenario(10_000, utilization=0.9))
         assert (memory.capacity, memory.usable) == (10_000, 9000)
-        assert memory.free == 954
         assert memory.fits
 
     def test_fits_to_the_last_byte(self):
         assert footprint(scenario(8046)).fits
-        short = footprint(scenario(8045))
-        assert not short.fits
-        assert short.free == -1
+        assert not footprint(scenario(8045)).fits
 
     def test_tied_embeddings_are_held_once(self):
         assert footprint(scenario(model=replace(SMALL, tied_embeddings=True))).weights == 5968  # 6480 − 2·256
@@ -128,32 +125,8 @@ def test_largest_batch_where_rounding_costs_the_last():
     assert largest_batch(replace(full, accelerator=device)) == 102
 
 
-class TestLongestContext:
-    def test_what_is_left_is_shared(self):
-        # 9000 − 6480 = 2,520 bytes; a token takes 3 · 30 of KV cache and 108 of activations: 12 · 198 = 2,376
-        assert longest_context(scenario(9000)) == 12
-
-    def test_it_is_the_longest(self):
-        assert longest_context(scenario(6480 + 8 * 198)) == 8
-        assert longest_context(scenario(6480 + 8 * 198 - 1)) == 7
-
-    def test_beyond_a_chunk_activations_do_not_grow(self):
-        full = 6480 + 8192 * 198
-        assert longest_context(scenario(full)) == 8192
-        assert longest_context(scenario(full + 90)) == 8193
-        assert longest_context(scenario(full + 89)) == 8192
-
-    def test_shorter_than_the_batch_the_batch_has_the_activations(self):
-        # 500 sequences: 500 · 108 of activations in any case, and 500 · 30 a token
-        assert longest_context(scenario(6480 + 54_000 + 2 * 15_000, batch=500)) == 2
-
-    def test_none_without_room_for_the_weights(self):
-        assert longest_context(scenario(100)) == 0
-
-
 def test_arrays():
     usable = np.array([100.0, 7506.0, 9000.0])
     assert footprint(scenario(usable)).fits.tolist() == [False, False, True]
     assert largest_batch(scenario(usable)).tolist() == [0, 1, 6]
-    assert longest_context(scenario(usable)).tolist() == [0, 5, 12]  # 1026 // 198, 2520 // 198
     assert devices_needed(scenario(usable)).tolist() == [0, 2, 1]

@@ -41,7 +41,6 @@ class TestMissionRequest:
         assert memory["total_gb"] == pytest.approx(141.3, rel=ONE_PERCENT)
         assert memory["fits"] is False
         assert memory["largest_batch"] == 0
-        assert memory["longest_context"] == 0
         assert memory["devices_needed"] == 2  # 141.3 / 2 = 70.7 GB of 72 each
 
     def test_decode(self, mission):

@@ -54,9 +54,7 @@ class TestRefuses:
 
     @pytest.mark.parametrize("thing", [42, None, {"bf16": 1.0}])
     def test_what_is_no_accelerator_and_no_transformer(self, thing):
-        with pytest.raises(
-            ParameterError, match=r"accelerator must be Accelerator or .*; transformer must"
-        ):
+        with pytest.raises(ParameterError, match=r"accelerator must be Accelerator or .*; transformer must"):
             Scenario(thing, thing)
 
     def test_an_array_of_devices_that_do_not(self):
@@ -106,7 +104,8 @@ class TestContexts:
 
     def test_decode_is_timed_halfway(self):
         assert Workload(seq_len=100, output_tokens=1).mean_context == 100
-        assert Workload(seq_len=100, output_tokens=11).mean_context == 105
+        assert Workload(seq_len=100, output_tokens=2).mean_context == 101  # one step, with its own token
+        assert Workload(seq_len=100, output_tokens=11).mean_context == 105.5  # 101 … 110
 
 
 class TestIntegersDoNotWrap:

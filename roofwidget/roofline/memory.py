@@ -47,11 +47,6 @@ class Footprint:
         """Whether it can be held; a bool, or an array of them."""
         return self.total <= self.usable
 
-    @property
-    def free(self) -> Numbers:
-        """What stays free of the usable memory; negative where it does not fit."""
-        return self.usable - self.total
-
 
 def footprint(scenario: Scenario) -> Footprint:
     """Memory of each device when every sequence has reached its final length."""
@@ -122,20 +117,6 @@ def largest_batch(scenario: Scenario) -> Numbers:
     one_more = footprint(with_batch(scenario, fitting + 1)).fits
     one_less = (fitting > 0) & ~np.asarray(footprint(with_batch(scenario, np.maximum(fitting, 1))).fits)
     return np.asarray(fitting + one_more - one_less, np.float64)[()]
-
-
-def longest_context(scenario: Scenario) -> Numbers:
-    """Tokens of prompt that each of the batch's sequences could have in memory; 0 if not even one.
-
-    The KV cache grows with every token, the activations from the batch's to a chunk's.
-    """
-    memory, batch = footprint(scenario), scenario.workload.batch
-    room = memory.usable - memory.weights
-    token, active = batch * kv_bytes_per_token(scenario), activation_bytes_per_token(scenario)
-    few = np.minimum((room - batch * active) // token, batch)
-    some = np.minimum(room // (token + active), PREFILL_CHUNK)
-    many = (room - np.maximum(PREFILL_CHUNK, batch) * active) // token
-    return np.maximum(np.where(many >= PREFILL_CHUNK, many, np.where(some > batch, some, few)), 0)[()]
 
 
 def devices_needed(scenario: Scenario) -> Numbers:

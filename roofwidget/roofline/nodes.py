@@ -3,7 +3,7 @@
 A pass runs `new_tokens` tokens of every sequence that, after them, is `context` tokens long.
 Prefill is the pass with as many new tokens as context; decode the one with a single new token.
 Counts follow Pope et al. 2022, "Efficiently Scaling Transformer Inference", §2 and §3, and
-Korthikanti et al. 2022 for what each of `devices` computes under tensor parallelism; FLOPs, not
+Shoeybi et al. 2019, "Megatron-LM", §3 for what each of `devices` computes under tensor parallelism; FLOPs, not
 multiply-adds. Operations between the nodes (norms, rotary embedding, residual sums) are taken to
 be fused into them.
 """

@@ -38,7 +38,7 @@ class Pass:
 
     @cached_property
     def node_times(self) -> NDArray[np.float64]:
-        """Seconds of each node: its largest term, never their sum (Williams et al. 2009, §2)."""
+        """Seconds of each node: its largest term, never their sum (Williams et al. 2009, §3)."""
         return np.asarray(np.max(self.terms, axis=0))
 
     @cached_property
@@ -56,6 +56,26 @@ class Pass:
         """Index into `BOUNDS` of what holds the pass back for the largest part of its time."""
         spent = [np.where(self.node_bounds == bound, self.node_times, 0).sum(axis=0) for bound in range(len(BOUNDS))]
         return np.asarray(np.argmax(spent, axis=0))
+
+    @property
+    def bound_name(self) -> str:
+        """What holds the pass back, by name; for a pass of plain numbers."""
+        return BOUNDS[int(self.bound)]
+
+    @property
+    def node_bound_names(self) -> list[str]:
+        """What holds each node back, by name; for a pass of plain numbers."""
+        return [BOUNDS[bound] for bound in self.node_bounds]
+
+    @property
+    def node_shares(self) -> NDArray[np.float64]:
+        """Share of the pass's time that each node takes."""
+        return self.node_times / self.time
+
+    @property
+    def node_speeds(self) -> NDArray[np.float64]:
+        """FLOP/s that each node achieves."""
+        return self.flops / self.node_times
 
     @cached_property
     def intensity(self) -> Numbers:

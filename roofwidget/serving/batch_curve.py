@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from roofwidget.roofline.memory import Footprint, footprint, with_batch
 from roofwidget.roofline.nodes import decode_nodes
-from roofwidget.roofline.timing import BOUNDS, time_pass
+from roofwidget.roofline.timing import BOUNDS, Pass, time_pass
 from roofwidget.scenario import Scenario
 
-POINTS = 256
+COMPUTE = BOUNDS.index("compute")
+POINTS = 255  # and the wall
 SHORTEST, LONGEST = 1024.0, 65536.0
 """The curve ends between these batches: at the first power of two beyond the one at hand, and
 twice the largest that fits if that is not farther than LONGEST."""
@@ -26,7 +27,7 @@ class BatchCurve:
     ----------
     batch
         Sequences decoded together: whole numbers, evenly spaced on a log scale once that is
-        more than one apart.
+        more than one apart; among them the wall, if it is within reach.
     tpot
         Time per output token, s.
     bound
@@ -35,6 +36,8 @@ class BatchCurve:
         Footprint on each device at each batch.
     wall
         Largest batch that fits; 0 if none does.
+    knee
+        Smallest batch within the curve at which decode is compute-bound; None if it never is.
     """
 
     batch: NDArray[np.float64]
@@ -42,6 +45,7 @@ class BatchCurve:
     bound: NDArray[np.intp]
     memory: Footprint
     wall: float
+    knee: float | None
 
     @property
     def throughput(self) -> NDArray[np.float64]:
@@ -52,12 +56,6 @@ class BatchCurve:
     def user_speed(self) -> NDArray[np.float64]:
         """Tokens/s of each user."""
         return 1 / self.tpot
-
-    @property
-    def knee(self) -> float | None:
-        """Smallest batch of the curve at which decode is compute-bound; None if it never is."""
-        bound = np.flatnonzero(self.bound == BOUNDS.index("compute"))
-        return float(self.batch[bound[0]]) if bound.size else None
 
 
 def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
@@ -71,13 +69,27 @@ def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
         The largest batch that fits.
     """
     batch = batches(float(scenario.workload.batch), wall)
+    decode = _decode(scenario, batch)
+    memory = footprint(with_batch(scenario, batch))
+    return BatchCurve(batch, np.asarray(decode.time), decode.bound, memory, wall, _knee(scenario, batch, decode.bound))
+
+
+def _decode(scenario: Scenario, batch: NDArray[np.float64]) -> Pass:
     along = with_batch(scenario, batch)
-    decode = time_pass(decode_nodes(along), along)
-    return BatchCurve(batch, np.asarray(decode.time), decode.bound, footprint(along), wall)
+    return time_pass(decode_nodes(along), along)
+
+
+def _knee(scenario: Scenario, batch: NDArray[np.float64], bound: NDArray[np.intp]) -> float | None:
+    """The first compute-bound batch, looked for between the curve's first and the point before it."""
+    at = np.flatnonzero(bound == COMPUTE)
+    if not at.size:
+        return None
+    between = np.arange(batch[max(at[0] - 1, 0)], batch[at[0]] + 1)
+    return float(between[np.flatnonzero(_decode(scenario, between).bound == COMPUTE)[0]])
 
 
 def batches(current: float, wall: float) -> NDArray[np.float64]:
     """Whole batches from 1, evenly spaced on a log scale, that show the current one and the wall."""
     shown = max(SHORTEST, current, min(2 * wall, LONGEST))
     last = 2.0 ** np.ceil(np.log2(shown))
-    return np.unique(np.round(np.geomspace(1.0, last, POINTS)))
+    return np.union1d(np.round(np.geomspace(1.0, last, POINTS)), wall if 1 <= wall <= last else 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import escape
 from typing import Any, Protocol
@@ -17,6 +18,9 @@ from roofwidget.widget.stops import nearest, stops
 Guard = Callable[[Callable[[Any], None]], Callable[[Any], None]]
 """Wraps a callback so that what it raises is shown in the widget's status line."""
 
+
+GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""A number with its thousands set apart. A comma anywhere else may be someone's decimal point."""
 
 CUSTOM = ""
 """What a preset's drop-down holds where the numbers are nobody's; it cannot hold None."""
@@ -87,14 +91,15 @@ class NumberControl:
 
     def _parse(self, text: str) -> Any:
         """The number in a text; a text that is none goes on as it is, to be refused by name."""
-        bare = text.strip().replace(",", "").replace("_", "")
+        bare = text.strip()
         if not bare and self.quantity.allow_none:
             return None
+        if GROUPED.fullmatch(bare):
+            bare = bare.replace(",", "")
         try:
-            number = float(bare)
+            return int(bare) if len(bare) <= 20 and bare.lstrip("+-").isdigit() else float(bare)
         except ValueError:
             return text
-        return int(bare) if bare.lstrip("+-").isdigit() else number
 
 
 class SwitchControl:
@@ -111,7 +116,10 @@ class SwitchControl:
         self.widget.value = getattr(self.model, self.name)
 
     def _switched(self, change: Any) -> None:
-        self.model.update(**{self.name: change["new"]})
+        try:
+            self.model.update(**{self.name: change["new"]})
+        finally:
+            self.follow()
 
 
 class PresetControl:

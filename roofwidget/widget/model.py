@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from traitlets import Instance, TraitError, Unicode, observe, validate
+from traitlets import Instance, Unicode, observe, validate
 
 from roofwidget.checks import check, contradictions, unknown
 from roofwidget.evaluate import Metrics, evaluate
@@ -49,7 +49,6 @@ class RooflineModel(Parameters):
         super().__init__()
         self._scenario: Scenario | None = None
         self._standing: dict[str, Any] = {}
-        self._told: dict[str, str | None] = dict.fromkeys(PRESETS)
         self.update(**traits)
         self._recompute()
 
@@ -67,14 +66,12 @@ class RooflineModel(Parameters):
         presets = {name: value for name, value in traits.items() if name in PRESETS}
         given = {**self._preset_values(presets), **{n: v for n, v in traits.items() if n in PARAMETERS}}
         values = check(given, self.parameters())
-        for preset, name in presets.items():
-            if name is not None and any(values[k] != v for k, v in PRESETS[preset][1](name).items()):
-                presets[preset] = None
+        presets |= dict.fromkeys(stale(presets, values))
         with self.hold_trait_notifications():
             for name in given:
                 setattr(self, name, values[name])
             for name, value in presets.items():
-                setattr(self, name, value)
+                super().__setattr__(name, value)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain values, ready for JSON, `infer` or another model."""
@@ -109,26 +106,14 @@ class RooflineModel(Parameters):
             raise ParameterTraitError(faults)
         return proposal.value
 
-    @validate(*PRESETS)
-    def _known_preset(self, proposal: Any) -> Any:
-        check(self._preset_values({proposal.trait.name: proposal.value}), self.parameters())
-        return proposal.value
-
     @observe(*PARAMETERS, *PRESETS)
     def _changed(self, change: Any) -> None:
         """Runs for each trait of a change set, when all of them have their new values."""
-        for preset, told in self._told.items():
-            name = getattr(self, preset)
-            if name not in (None, told):
-                self.update(**{preset: name})
-                self._told[preset] = name
+        for preset in stale({preset: getattr(self, preset) for preset in PRESETS}, self.parameters()):
+            super().__setattr__(preset, None)
         self._recompute()
 
     def _recompute(self) -> None:
-        for preset, name in self._told.items():
-            if name is not None and any(getattr(self, k) != v for k, v in PRESETS[preset][1](name).items()):
-                self._told[preset] = None
-                setattr(self, preset, None)
         try:
             scenario = self.scenario
         except ParameterError:  # an exception left a hold half-way; traitlets rolls back for a TraitError only
@@ -141,6 +126,12 @@ class RooflineModel(Parameters):
             self.set_trait("metrics", evaluate(scenario))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name in PRESETS:  # its numbers and its name are one change
+            with self.hold_trait_notifications():
+                for parameter, number in self._preset_values({name: value}).items():
+                    setattr(self, parameter, number)
+                super().__setattr__(name, value)
+            return
         if not name.startswith("_") and not hasattr(self, name):  # a misspelt trait would do nothing, silently
             raise AttributeError(unknown(name, [*PARAMETERS, *PRESETS]))
         super().__setattr__(name, value)
@@ -149,4 +140,10 @@ class RooflineModel(Parameters):
         return self.code("RooflineModel")
 
 
-__all__ = ["RooflineModel", "TraitError"]
+def stale(presets: Mapping[str, str | None], values: Mapping[str, Any]) -> list[str]:
+    """The presets whose numbers are not those of `values`."""
+    return [
+        preset
+        for preset, name in presets.items()
+        if name is not None and any(values[k] != v for k, v in PRESETS[preset][1](name).items())
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import wraps
 from html import escape
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
+from roofwidget.parameters import PARAMETERS
 from roofwidget.summary import summary_html, summary_text
 from roofwidget.widget import theme
 from roofwidget.widget.controls import Controls
-from roofwidget.widget.model import RooflineModel
+from roofwidget.widget.model import PRESETS, RooflineModel
 from roofwidget.widget.views import View
 from roofwidget.widget.views.batch_curve import BatchCurveView
 from roofwidget.widget.views.explain import ExplainView
@@ -51,8 +53,8 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         self._status.add_class("rw-status")
         self._pinned: Metrics | None = None
         self._timings = TimingsView()
-        roofline = RooflineView(self._guarded_update, self._draw, self._pick)
-        curve = BatchCurveView(lambda batch: self._guarded_update(batch=batch), self._draw)
+        roofline = RooflineView(self._guarded_update, self._guarded_draw, self._pick)
+        curve = BatchCurveView(lambda batch: self._guarded_update(batch=batch), self._guarded_draw)
         memory = MemoryView()
         figures = {"roofline": roofline.figure, "batch-curve": curve.figure, "memory": memory.figure}
         explain, export = ExplainView(), ExportView(self.model, figures)
@@ -79,8 +81,9 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         parts = [verdict.widget, tiles.widget, tools, body, explain.widget, export.widget]
         super().__init__([ipywidgets.HTML(theme.CSS), *parts])
         self.add_class("roofwidget")
+        self._drawn = [widget for view in self._views for widget in _tree(view.widget, set())]
         self._draw()
-        self._redraw = self._guard(self._draw)
+        self._redraw = self._guard(self._changed)
         self.model.observe(self._redraw, "metrics")
 
     def close(self) -> None:
@@ -94,6 +97,11 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
                 widget.close()
         super().close()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in PARAMETERS or name in PRESETS:  # it would do nothing, silently
+            raise AttributeError(f"{name} is a trait of the model: set widget.model.{name}")
+        super().__setattr__(name, value)
+
     def __repr__(self) -> str:
         return summary_text(self.model.metrics)
 
@@ -105,9 +113,20 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
             bundle["text/html"] = summary_html(self.model.metrics)
         return bundle
 
-    def _draw(self, _: Any = None) -> None:
-        for view in self._views:
-            view.draw(self.model.metrics, self._pinned)
+    def _changed(self, change: Any) -> None:
+        self._draw()
+        self._status.value = ""  # a good change answers whatever went wrong before
+
+    def _draw(self) -> None:
+        """Draw all views, and send what changed in one go: at most one message a widget.
+
+        The browser paints what has arrived; messages that trickle in cost it a frame each.
+        """
+        with ExitStack() as held:
+            for widget in self._drawn:
+                held.enter_context(widget.hold_sync())
+            for view in self._views:
+                view.draw(self.model.metrics, self._pinned)
 
     def _guard(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """A callback whose exceptions are shown in the status line, not lost in a log."""
@@ -118,17 +137,18 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
                 callback(argument)
             except Exception as error:
                 self._status.value = f'<div role="alert"><b>⚠</b> {escape(str(error) or type(error).__name__)}</div>'
-            else:
-                self._status.value = ""
 
         return guarded
 
     def _guarded_update(self, **traits: Any) -> None:
         self._guard(lambda traits: self.model.update(**traits))(traits)
 
+    def _guarded_draw(self) -> None:
+        self._guard(lambda _: self._draw())(None)
+
     def _pick(self, phase: str, node: str) -> None:
         self._timings.picked = (phase, node)
-        self._timings.draw(self.model.metrics)
+        self._guarded_draw()
 
     def _toggle(self, name: str, icon: str, help: str, switch: Callable[[bool], None]) -> ipywidgets.ToggleButton:
         """A button that switches something on and off, and has the views drawn again."""

@@ -72,15 +72,14 @@ class BatchCurveView:
         if not self.handle.dragging:
             self._stretch(curve)
         last, low, high = self.x_axis.scale.max, self.y_axis.scale.min, self.y_axis.scale.max
-        fits = batch <= curve.wall
-        fig.change(self.fitting, **by_bound(curve, fits))
-        fig.change(self.beyond, **by_bound(curve, ~fits))
+        fig.change(self.fitting, **by_bound(curve, batch <= curve.wall))
+        fig.change(self.beyond, **by_bound(curve, batch >= curve.wall))
         fig.change(self.user, x=batch, y=curve.user_speed)
         fig.change(self.wall, x=fig.floats([max(curve.wall, FIRST), last]), y=fig.floats([high, high]))
         fig.change(self.cursor, x=fig.floats([here, here]), y=fig.floats([low, high]))
         for name, ghost in self.ghosts.items():
-            then = pinned.batch_curve if pinned else curve
-            fig.change(ghost, visible=pinned is not None, x=then.batch, y=getattr(then, name))
+            then = {} if pinned is None else {"x": pinned.batch_curve.batch, "y": getattr(pinned.batch_curve, name)}
+            fig.change(ghost, visible=pinned is not None, **then)
         self.handle.place([here], [float(metrics.decode_throughput)])
         wall = f"· memory full at batch {grouped(curve.wall, 12)}" if curve.wall else "· does not fit at any batch"
         knee = f" · compute-bound from {grouped(curve.knee, 12)}" if curve.knee else ""
@@ -109,8 +108,9 @@ def by_bound(curve: BatchCurve, shown: NDArray[np.bool_]) -> dict[str, NDArray[n
     """
     lines = []
     for bound in range(len(BOUNDS)):
-        piece = (curve.bound == bound) & shown
+        piece = curve.bound == bound
         piece[1:] |= piece[:-1]
+        piece &= shown
         lines.append(np.flatnonzero(piece) if piece.any() else np.zeros(1, int))
     longest = max(map(len, lines))
     points = np.array([np.pad(line, (0, longest - len(line)), mode="edge") for line in lines])

@@ -9,7 +9,7 @@ import bqplot
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.roofline.timing import BOUNDS, Pass
+from roofwidget.roofline.timing import Pass
 from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
 
@@ -40,13 +40,12 @@ class Points(NamedTuple):
     def of(cls, timed: Pass) -> Points:
         """FLOP/byte, achieved TFLOP/s, share of time, name and bound of each."""
         shown = np.flatnonzero(timed.flops)
-        times = timed.node_times[shown]
         return cls(
             timed.node_intensities[shown],
-            timed.flops[shown] / times / 1e12,
-            times / timed.time,
+            timed.node_speeds[shown] / 1e12,
+            timed.node_shares[shown],
             [timed.nodes[i].name for i in shown],
-            [BOUNDS[timed.node_bounds[i]] for i in shown],
+            [timed.node_bound_names[i] for i in shown],
         )
 
 

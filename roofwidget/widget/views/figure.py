@@ -78,12 +78,9 @@ def write(label: bqplot.Label, x: float, y: float, text: str, **traits: Any) -> 
 
 
 def change(widget: ipywidgets.Widget, **traits: Any) -> None:
-    """Set traits in one message, and none if they are what they were."""
-    with widget.hold_sync():
-        for name, value in traits.items():
-            setattr(
-                widget, name, floats(value) if isinstance(value, np.ndarray) and value.dtype.kind in "fiu" else value
-            )
+    """Set traits; what is as it was is not sent again."""
+    for name, value in traits.items():
+        setattr(widget, name, value)
 
 
 def floats(values: Any) -> NDArray[np.float64]:

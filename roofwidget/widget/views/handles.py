@@ -64,6 +64,6 @@ class Handles:
         self._moved(event["index"], float(event["point"]["x"]), float(event["point"]["y"]))
 
     def _end(self, mark: Any, event: dict[str, Any]) -> None:
-        self._drag(mark, event)
         self.dragging = False
+        self._drag(mark, event)
         self._released()

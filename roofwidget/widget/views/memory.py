@@ -54,8 +54,10 @@ class MemoryView:
         weights = np.broadcast_to(memory.weights, batch.shape)
         held = np.array([memory.total, weights + memory.activations, weights]) / 1e9
         fig.change(self.areas, x=batch, y=np.minimum(held, 2 * top))
-        then = pinned.batch_curve if pinned else curve
-        fig.change(self.ghost, visible=pinned is not None, x=then.batch, y=np.minimum(then.memory.total / 1e9, 2 * top))
+        if pinned is not None:
+            then = pinned.batch_curve
+            fig.change(self.ghost, x=then.batch, y=np.minimum(then.memory.total / 1e9, 2 * top))
+        self.ghost.visible = pinned is not None
         usable = float(now.usable) / 1e9
         fig.change(self.usable, x=fig.floats([1, last]), y=fig.floats([usable, usable]))
         here = float(metrics.scenario.workload.batch)

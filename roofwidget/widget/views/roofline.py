@@ -120,12 +120,12 @@ class RooflineView:
         """Draw the roofs and dots of a pinned result, if there is one."""
         if pinned is not None:
             x, y = roof_corners(frame, *roofs_of(pinned))
-            fig.change(self.ghost, x=x, y=y)
+            fig.change(self.ghost, x=x, y=y, visible=True)
             then = [Points.of(timed) for timed in pinned.phases().values()]
             intensity, speed = (np.concatenate([getattr(p, name) for p in then]) for name in ("intensity", "speed"))
-            fig.change(self.ghost_dots, x=intensity, y=speed)
-        for ghost in (self.ghost, self.ghost_dots):
-            ghost.visible = pinned is not None
+            fig.change(self.ghost_dots, x=intensity, y=speed, visible=True)
+        else:
+            self.ghost.visible = self.ghost_dots.visible = False
 
     def _stretch(self, frame: Frame) -> None:
         fig.stretch(self.x_axis, frame.left, frame.right, fig.decades(frame.left, frame.right))

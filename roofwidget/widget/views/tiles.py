@@ -9,7 +9,7 @@ import ipywidgets
 
 from roofwidget.evaluate import Metrics
 from roofwidget.units import count, grouped, percent, seconds, si
-from roofwidget.verdict import bound_of, verdict
+from roofwidget.verdict import verdict
 from roofwidget.widget import theme
 
 
@@ -63,7 +63,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
     tpot, tpot_unit = seconds(metrics.tpot).split(" ")
     answer = f"{grouped(workload.output_tokens, 12)}-token answer in {seconds(metrics.e2e)}"
     final = f"at {grouped(workload.final_context, 12)} tokens"
-    bound = bound_of(metrics.decode)
+    bound = metrics.decode.bound_name
     return [
         Tile("time to first token", ttft, ttft_unit, f"prompt of {grouped(workload.seq_len, 12)}"),
         Tile("time per output token", tpot, tpot_unit, answer if workload.output_tokens > 1 else "after the prompt"),

@@ -7,7 +7,7 @@ from html import escape
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
-from roofwidget.roofline.timing import BOUNDS, Pass
+from roofwidget.roofline.timing import Pass
 from roofwidget.units import percent, seconds
 from roofwidget.widget import theme
 from roofwidget.widget.views.figure import heading
@@ -40,8 +40,8 @@ class TimingsView:
         return title + "".join(self._row(phase, timed, index) for index in range(len(timed.nodes)))
 
     def _row(self, phase: str, timed: Pass, index: int) -> str:
-        name, bound = timed.nodes[index].name, BOUNDS[int(timed.node_bounds[index])]
-        share = float(timed.node_times[index] / timed.time)
+        name, bound = timed.nodes[index].name, timed.node_bound_names[index]
+        share = float(timed.node_shares[index])
         bar = f'<span style="width:{100 * share:.2f}%;background:{theme.BOUND_COLOURS[bound]}"></span>'
         picked = "rw-picked" if (phase, name) == self.picked else ""
         note = f"{seconds(timed.node_times[index])} · {percent(share)} · {bound}"
