@@ -87,7 +87,7 @@ class BatchCurveView:
         each = f", {grouped(metrics.user_speed)} each" if here > 1 else ""
         text = f"{grouped(metrics.decode_throughput)} tok/s{each}"
         fig.write(self.cursor_label, here, high, text, **beside(here, last))
-        text = f"memory full: batch {grouped(curve.wall, 12)}" if curve.wall else "does not fit"
+        text = f"memory full: {grouped(curve.wall, 12)}" if curve.wall else "does not fit"
         place = min(max(curve.wall, FIRST), last)
         fig.write(self.wall_label, place, low, text, **beside(place, last))
 
@@ -123,6 +123,6 @@ def beside(batch: float, last: float) -> dict[str, Any]:
 
 
 def batch_ticks(last: float) -> NDArray[np.float64]:
-    """Powers of four, or of sixteen where there are many."""
-    step = 4.0 if last <= 4096 else 16.0
+    """Powers of four, of ten where those are many, of a hundred where those would be."""
+    step = 4.0 if last <= 4096 else 10.0 if last < fig.MILLION else 100.0
     return np.asarray(step ** np.arange(np.floor(np.log(last) / np.log(step) + 1e-9) + 1))

@@ -14,8 +14,8 @@ from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
 
 LARGEST, SMALLEST = 700, 45
-NEAR_X, NEAR_Y = 0.24, 0.08
-"""Dots nearer than these shares of the plot's width and height have one label: a label is wide."""
+NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.25
+"""Dots nearer than these shares of the plot's width and height have one label; a label is that wide."""
 
 
 class Frame(NamedTuple):
@@ -60,12 +60,18 @@ class Dots:
         The shape that tells this phase.
     pick
         Called with the name of a node whose dot is clicked.
-    **label
-        Where labels stand beside their dots.
+    place
+        Where labels stand beside their dots, given how far across the plot those are.
     """
 
-    def __init__(self, scales: dict[str, bqplot.Scale], marker: str, pick: Callable[[str], None], **label: Any) -> None:
-        self._pick = pick
+    def __init__(
+        self,
+        scales: dict[str, bqplot.Scale],
+        marker: str,
+        pick: Callable[[str], None],
+        place: Callable[[NDArray[np.float64]], dict[str, Any]],
+    ) -> None:
+        self._pick, self._place = pick, place
         tooltip = bqplot.Tooltip(
             fields=["name", "x", "y", "size"],
             labels=["node", "FLOP/byte", "TFLOP/s", "share of time"],
@@ -85,21 +91,40 @@ class Dots:
             display_names=False,
             tooltip=tooltip,
         )
-        self.labels = fig.labels(scales, **label)
+        self.labels = fig.labels(scales)
         self.mark.on_element_click(self._clicked)
 
     def draw(self, points: Points, frame: Frame) -> None:
         """Draw these points in this frame."""
         colours = [theme.BOUND_COLOURS[bound] for bound in points.bounds]
         fig.change(self.mark, x=points.intensity, y=points.speed, size=points.share, names=points.names, colors=colours)
-        across = np.log(points.intensity) / np.log(frame.right / frame.left)
-        up = np.log(points.speed) / np.log(frame.top / frame.bottom)
+        across = np.log(points.intensity / frame.left) / np.log(frame.right / frame.left)
+        up = np.log(points.speed / frame.bottom) / np.log(frame.top / frame.bottom)
         spots = clusters(across, up, points.share, points.names)
         heads = [spot.head for spot in spots]
-        fig.change(self.labels, x=points.intensity[heads], y=points.speed[heads], text=[spot.text for spot in spots])
+        fig.change(
+            self.labels,
+            x=points.intensity[heads],
+            y=points.speed[heads],
+            text=[spot.text for spot in spots],
+            **self._place(across[heads]),
+        )
 
     def _clicked(self, _: Any, event: dict[str, Any]) -> None:
         self._pick(str(self.mark.names[event["data"]["index"]]))
+
+
+def above_left(across: NDArray[np.float64]) -> dict[str, Any]:
+    """Above the slope, left of each dot; under it, on the right, where one has no room on its left."""
+    if across.min() > LABEL_WIDTH:
+        return {"align": "end", "x_offset": -12, "y_offset": -12}
+    return {"align": "start", "x_offset": 12, "y_offset": 18}
+
+
+def below(across: NDArray[np.float64]) -> dict[str, Any]:
+    """Centred under each dot, or to the side that has room for all of them."""
+    align = "start" if across.min() < LABEL_WIDTH / 2 else "end" if across.max() > 1 - LABEL_WIDTH / 2 else "middle"
+    return {"align": align, "y_offset": 30}
 
 
 class Cluster(NamedTuple):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from roofwidget.widget import theme
 
 HEIGHT = "340px"
+MILLION = 1e6
 MARGIN = {"top": 14, "bottom": 44, "left": 62, "right": 26}
 
 
@@ -37,7 +38,6 @@ def axis(
         color=theme.GRID,
         grid_color=theme.GRID,
         tick_style={"fill": theme.MUTED},
-        tick_format=",~g",
         **{"label_offset": "34px" if side == "bottom" else "48px", **traits},
     )
 
@@ -89,9 +89,9 @@ def floats(values: Any) -> NDArray[np.float64]:
 
 
 def stretch(axis: bqplot.Axis, low: float, high: float, ticks: NDArray[np.float64]) -> None:
-    """Set the ends of an axis' scale, and its ticks."""
+    """Set the ends of an axis' scale, and its ticks: 10,000 in full, 10M where that is too long."""
     change(axis.scale, min=float(low), max=float(high))
-    change(axis, tick_values=floats(ticks))
+    change(axis, tick_values=floats(ticks), tick_format=",~g" if high < MILLION else "~s")
 
 
 def half_decades(low: float, high: float) -> tuple[float, float]:
@@ -105,8 +105,11 @@ def _half_decade(half: float) -> float:
 
 
 def decades(low: float, high: float) -> NDArray[np.float64]:
-    """Powers of ten between two ends, at most about six of them."""
+    """Powers of ten between two ends, at most about six; where there are hardly any, 3 times them too."""
     first, last = np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9)
+    if last - first < 2:
+        ticks = np.multiply.outer(10.0 ** np.arange(first - 1, last + 1), [1, 3]).ravel()
+        return np.asarray(ticks[(ticks >= low * 0.999) & (ticks <= high * 1.001)])
     step = max(1, np.ceil((last - first) / 6))
     return np.asarray(10.0 ** np.arange(first, last + 1, step))
 

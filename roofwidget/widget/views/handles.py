@@ -61,7 +61,13 @@ class Handles:
         self.dragging = True
 
     def _drag(self, _: Any, event: dict[str, Any]) -> None:
-        self._moved(event["index"], float(event["point"]["x"]), float(event["point"]["y"]))
+        x, y = (self._inside(axis, event["point"][axis]) for axis in ("x", "y"))
+        self._moved(event["index"], x, y)
+
+    def _inside(self, axis: str, value: float) -> float:
+        """A place on the plot: the hand may leave it, and on a log scale a little is very far."""
+        scale = self.mark.scales[axis]
+        return float(np.clip(value, scale.min, scale.max))
 
     def _end(self, mark: Any, event: dict[str, Any]) -> None:
         self.dragging = False

@@ -17,7 +17,7 @@ from roofwidget.evaluate import Metrics
 from roofwidget.units import grouped
 from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
-from roofwidget.widget.views.dots import Dots, Frame, Points
+from roofwidget.widget.views.dots import Dots, Frame, Points, above_left, below
 from roofwidget.widget.views.handles import Handles
 
 SLOPE_HANDLE, RIDGE_HANDLE, ROOF_HANDLE = 0, 1, 2
@@ -64,14 +64,12 @@ class RooflineView:
         )
         self.ridge = fig.line(scales, theme.MUTED, stroke_width=1, line_style="dashed")
         self.dots = {
-            "decode": Dots(
-                scales, "circle", lambda node: pick("decode", node), align="end", x_offset=-12, y_offset=-12
-            ),
-            "prefill": Dots(scales, "triangle-up", lambda node: pick("prefill", node), align="middle", y_offset=30),
+            "decode": Dots(scales, "circle", lambda node: pick("decode", node), above_left),
+            "prefill": Dots(scales, "triangle-up", lambda node: pick("prefill", node), below),
         }
         self.handles = Handles(scales, self._dragged, redraw)
         self.slope_label = fig.labels(scales, align="start", x_offset=10, y_offset=12)
-        self.roof_label = fig.labels(scales, align="end", x_offset=-4, y_offset=-20)
+        self.roof_label = fig.labels(scales, align="end", x_offset=-4, y_offset=-32)
         self.ridge_label = fig.labels(scales, align="start", x_offset=5, y_offset=-6)
         self.x_axis = fig.axis(x, "arithmetic intensity (FLOP/byte)")
         self.y_axis = fig.axis(y, "performance (TFLOP/s)", side="left")
@@ -129,7 +127,8 @@ class RooflineView:
 
     def _stretch(self, frame: Frame) -> None:
         fig.stretch(self.x_axis, frame.left, frame.right, fig.decades(frame.left, frame.right))
-        fig.stretch(self.y_axis, frame.bottom, frame.top, fig.decades(frame.bottom, frame.top))
+        up = fig.decades(frame.bottom, frame.top)
+        fig.stretch(self.y_axis, frame.bottom, frame.top, up[up > 1.01 * frame.bottom])  # the corner has one figure
 
     def _dragged(self, handle: int, x: float, y: float) -> None:
         bandwidth, peak = {"hbm_bw_gbs": four_digits(y / x * 1e3)}, {"peak_tflops": four_digits(y)}
@@ -159,8 +158,8 @@ def frame_of(points: list[Points], peak: float, ridge: float) -> Frame:
     """Round ends of the axes around dots and ridge."""
     intensity = np.concatenate([p.intensity for p in points])
     speed = np.concatenate([p.speed for p in points])
-    left, right = fig.half_decades(min(intensity.min() / 1.5, ridge / 10), max(intensity.max() * 1.5, ridge * 10))
-    bottom, top = fig.half_decades(min(speed.min() / 3, peak / 100), peak * 1.8)
+    left, right = fig.half_decades(min(intensity.min() / 6, ridge / 10), max(intensity.max() * 1.5, ridge * 30))
+    bottom, top = fig.half_decades(min(speed.min() / 3, peak / 100), peak * 4)
     return Frame(left, right, bottom, top)
 
 

@@ -1,0 +1,102 @@
+"""Sliders, fields, drop-downs and checkboxes."""
+
+from playwright.sync_api import expect
+from screen import VIEWS, eventually
+from truth import assert_screen_is_true
+
+SCENARIO = {"accelerator": "H100 SXM", "transformer": "Llama 3.1 8B", "batch": 8}
+MOVES = {"batch": {*VIEWS}, "hbm_bw_gbs": {*VIEWS} - {"memory"}, "seq_len": {*VIEWS}}
+"""What the sliders of these parameters move: how much is kept in memory does not hang on its bandwidth."""
+
+
+def drag(screen, name):
+    screen.drag(screen.knob(name), right=25)
+
+
+def press_arrows(screen, name):
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp"):
+        screen.knob(name).press(key)
+
+
+def test_a_slider_moves_every_view_and_every_number(show):
+    screen = show(**SCENARIO)
+    for name, moved in MOVES.items():
+        for slide in (drag, press_arrows):
+            before = screen.drawings()
+            with screen.changes(name):
+                slide(screen, name)
+            eventually(lambda: assert_screen_is_true(screen))
+            after = screen.drawings()
+            assert {view for view in VIEWS if after[view] != before[view]} == moved
+            assert screen.field(name).input_value() == f"{screen.parameters()[name]:,.12g}"
+
+
+def test_typed_numbers_are_taken_as_they_stand(show):
+    screen = show()
+    screen.unfold("Hardware")
+    for name, text, value, shown in [
+        ("batch", "3", 3, "3"),
+        ("hbm_bw_gbs", "4,800", 4800.0, "4,800"),
+        ("hbm_bw_gbs", " 3352.7 ", 3352.7, "3,352.7"),
+        ("params_b", "70.553706496", 70.553706496, "70.553706496"),
+        ("seq_len", "1e4", 10_000, "10,000"),
+        ("link_gbs", "450", 450.0, "450"),
+        ("link_gbs", "", None, ""),
+    ]:
+        with screen.changes(name):
+            screen.type(name, text)
+        assert screen.parameters()[name] == value
+        expect(screen.field(name)).to_have_value(shown)
+        expect(screen.status).to_be_empty()
+        eventually(lambda: assert_screen_is_true(screen))
+    assert screen.field("link_gbs").get_attribute("placeholder") == "not counted"
+
+
+def test_a_refused_text_leaves_everything_as_it_stands_and_says_what_is_allowed(show):
+    screen = show(batch=5)
+    standing, drawn = screen.parameters(), screen.drawings()
+    for name, text, told in [
+        ("batch", "0", "from 1 to 1,000,000"),
+        ("batch", "1,000,001", "from 1 to 1,000,000"),
+        ("batch", "2.5", "a whole number"),
+        ("batch", "lots", "'lots'"),
+        ("batch", "", "from 1 to 1,000,000"),
+        ("hbm_bw_gbs", "-1", "from 0.01 to 10,000,000"),
+        ("hbm_bw_gbs", "nan", "from 0.01 to 10,000,000"),
+        ("hbm_bw_gbs", "<b>1</b>", "<b>1</b>"),
+        ("n_kv_heads", "7", "n_kv_heads"),
+    ]:
+        screen.type(name, text)
+        expect(screen.status).to_contain_text(f"{name} must")
+        expect(screen.status).to_contain_text(told)
+        expect(screen.field(name)).to_have_value(f"{standing[name]:,.12g}")
+        assert screen.parameters() == standing
+        assert screen.drawings() == drawn
+    with screen.changes("layers"):
+        screen.type("layers", "79")
+    expect(screen.status).to_be_empty()
+
+
+def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
+    screen = show()
+    accelerator, transformer = screen.dropdown("accelerator"), screen.dropdown("transformer")
+    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
+    with screen.changes("peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs"):
+        accelerator.select_option("A100 SXM 80GB")
+    expect(screen.field("peak_tflops")).to_have_value("312")
+    expect(screen.field("hbm_bw_gbs")).to_have_value("2,039")
+    with screen.changes("params_b", "hidden_dim", "layers", "n_heads", "head_dim", "vocab_size"):
+        transformer.select_option("Llama 3.1 8B")
+    expect(screen.field("layers")).to_have_value("32")
+    eventually(lambda: assert_screen_is_true(screen))
+
+    with screen.changes("peak_tflops"):
+        screen.type("peak_tflops", "400")
+    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
+    expect(transformer.locator("option:checked")).to_have_text("Llama 3.1 8B")
+
+    screen.unfold("Model")
+    with screen.changes("tied_embeddings"):
+        screen.root.get_by_label("tied embeddings").check()
+    expect(transformer.locator("option:checked")).to_have_text("custom transformer")
+    eventually(lambda: assert_screen_is_true(screen))
