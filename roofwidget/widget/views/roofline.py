@@ -159,7 +159,7 @@ def frame_of(points: list[Points], peak: float, ridge: float) -> Frame:
     intensity = np.concatenate([p.intensity for p in points])
     speed = np.concatenate([p.speed for p in points])
     left, right = fig.half_decades(min(intensity.min() / 6, ridge / 10), max(intensity.max() * 1.5, ridge * 30))
-    bottom, top = fig.half_decades(min(speed.min() / 3, peak / 100), peak * 4)
+    bottom, top = fig.half_decades(min(speed.min() / 5, peak / 100), peak * 4)
     return Frame(left, right, bottom, top)
 
 
