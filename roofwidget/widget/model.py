@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import RLock
 from typing import Any
 
 from traitlets import Instance, Unicode, observe, validate
@@ -46,6 +47,8 @@ class RooflineModel(Parameters):
     metrics = Instance(Metrics, read_only=True, help="What the parameters come to.")
 
     def __init__(self, **traits: Any) -> None:
+        # JupyterLab runs the callbacks of controls in a thread beside the one that runs cells
+        self._lock = RLock()
         super().__init__()
         self._scenario: Scenario | None = None
         self._standing: dict[str, Any] = {}
@@ -65,13 +68,14 @@ class RooflineModel(Parameters):
                 raise TypeError(unknown(name, [*PARAMETERS, *PRESETS]))
         presets = {name: value for name, value in traits.items() if name in PRESETS}
         given = {**self._preset_values(presets), **{n: v for n, v in traits.items() if n in PARAMETERS}}
-        values = check(given, self.parameters())
-        presets |= dict.fromkeys(stale(presets, values))
-        with self.hold_trait_notifications():
-            for name in given:
-                setattr(self, name, values[name])
-            for name, value in presets.items():
-                super().__setattr__(name, value)
+        with self._lock:
+            values = check(given, self.parameters())
+            presets |= dict.fromkeys(stale(presets, values))
+            with self.hold_trait_notifications():
+                for name in given:
+                    setattr(self, name, values[name])
+                for name, value in presets.items():
+                    super().__setattr__(name, value)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as plain values, ready for JSON, `infer` or another model."""
@@ -126,15 +130,18 @@ class RooflineModel(Parameters):
             self.set_trait("metrics", evaluate(scenario))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in PRESETS:  # its numbers and its name are one change
-            with self.hold_trait_notifications():
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        elif name in PRESETS:  # its numbers and its name are one change
+            with self._lock, self.hold_trait_notifications():
                 for parameter, number in self._preset_values({name: value}).items():
                     setattr(self, parameter, number)
                 super().__setattr__(name, value)
-            return
-        if not name.startswith("_") and not hasattr(self, name):  # a misspelt trait would do nothing, silently
+        elif not hasattr(self, name):  # a misspelt trait would do nothing, silently
             raise AttributeError(unknown(name, [*PARAMETERS, *PRESETS]))
-        super().__setattr__(name, value)
+        else:
+            with self._lock:
+                super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return self.code("RooflineModel")

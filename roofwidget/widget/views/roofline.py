@@ -164,7 +164,7 @@ def frame_of(points: list[Points], peak: float, ridge: float) -> Frame:
 
 
 def clear_of(taken: list[float], low: float, high: float) -> float:
-    """The place between two intensities that is farthest from those taken."""
-    candidates = np.geomspace(low, high, 12)[1:-1]
+    """The place in the middle between two intensities that is farthest from those taken."""
+    candidates = np.geomspace(low, high, 16)[3:-3]
     distance = np.abs(np.log(np.divide.outer(candidates, taken))).min(axis=1)
     return float(candidates[np.argmax(distance)])

@@ -81,7 +81,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "memory a device",
             grouped(memory.total / 1e9, 4),
             f"of {grouped(memory.usable / 1e9, 4)} GB",
-            "fits" if memory.fits else f"does not fit: needs {_needed(metrics)}",
+            "fits" if memory.fits else f"does not fit: {_needed(metrics)}",
             _memory_bar(metrics),
         ),
         Tile("largest batch", grouped(metrics.largest_batch, 12), "", final),
@@ -92,7 +92,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
 
 
 def _needed(metrics: Metrics) -> str:
-    return count(metrics.devices_needed, "device") if metrics.devices_needed else "more than its heads"
+    return f"needs {count(metrics.devices_needed, 'device')}" if metrics.devices_needed else "on no number of devices"
 
 
 def _html(tile: Tile) -> str:
