@@ -97,7 +97,7 @@ class BatchCurveView:
         fastest = fig.round_up(1.1 * curve.user_speed.max())
         fig.stretch(self.x_axis, FIRST, last, batch_ticks(last))
         fig.stretch(self.y_axis, low, high, fig.decades(low, high))
-        fig.stretch(self.user_axis, 0.0, fastest, fig.even_ticks(fastest)[1:])
+        fig.stretch(self.user_axis, 0.0, fastest, fig.even_ticks(fastest)[1:], plain_to=9999)
 
 
 def by_bound(curve: BatchCurve, shown: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
