@@ -46,8 +46,38 @@ def explain(metrics: Metrics) -> list[Step]:
         intensity(metrics),
         end_to_end(metrics),
         kv_per_token(metrics),
+        activations(metrics),
         footprint(metrics),
         largest_batch(metrics),
+        devices_needed(metrics),
+    ]
+
+
+class NodeRow(NamedTuple):
+    """A node's work on each device, and the time it takes."""
+
+    name: str
+    flops: str
+    bytes: str
+    link_bytes: str
+    intensity: str
+    time: str
+    bound: str
+
+
+def node_rows(timed: Pass) -> list[NodeRow]:
+    """What the times of a pass are sums of, in the order its nodes run."""
+    return [
+        NodeRow(
+            node.name,
+            si(node.flops, "FLOP", 4),
+            si(node.bytes, "B", 4),
+            si(node.link_bytes, "B", 4),
+            f"{grouped(timed.node_intensities[i], 4)} FLOP/B" if node.bytes else "–",
+            seconds(timed.node_times[i]),
+            timed.node_bound_names[i],
+        )
+        for i, node in enumerate(timed.nodes)
     ]
 
 
@@ -139,6 +169,17 @@ def kv_per_token(metrics: Metrics) -> Step:
     return Step("KV cache per token", "2 · layers · KV heads · head width · bytes", figures, result, POPE)
 
 
+def activations(metrics: Metrics) -> Step:
+    """Activations of one token inside the widest layer."""
+    scenario = metrics.scenario
+    model, size = scenario.model, scenario.precision.activation_bytes
+    intermediates = f"{exact(model.ffn_matrices - 1)} · {grouped(model.ffn_dim, 12)} / {grouped(scenario.devices, 12)}"
+    figures = f"(2 · {grouped(model.hidden_dim, 12)} + {intermediates}) · {exact(size)}"  # type: ignore[arg-type]
+    formula = "(2 · hidden + FFN intermediates, on each device) · bytes: live around the FFN, the widest place"
+    result = si(activation_bytes_per_token(scenario), "B", 4)
+    return Step("activations per token", formula, figures, result, "counted here")
+
+
 def footprint(metrics: Metrics) -> Step:
     """Memory of each device."""
     memory, scenario = metrics.memory, metrics.scenario
@@ -166,3 +207,10 @@ def largest_batch(metrics: Metrics) -> Step:
         formula = "⌊(usable − weights − activations of a chunk of prompt) / KV cache of a sequence⌋, at least 0"
         figures = f"⌊({left} − {si(chunk * active, 'B', 4)}) / {si(sequence, 'B', 4)}⌋"
     return Step("largest batch", formula, figures, grouped(metrics.largest_batch, 12), "arithmetic")
+
+
+def devices_needed(metrics: Metrics) -> Step:
+    """Fewest devices that hold the batch."""
+    formula = "fewest devices that divide the heads and on each of which memory fits, 0 where none do"
+    batch = f"batch {grouped(metrics.scenario.workload.batch, 12)}"
+    return Step("devices needed", formula, batch, grouped(metrics.devices_needed, 12), "arithmetic")

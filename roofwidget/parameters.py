@@ -41,7 +41,7 @@ class Parameters(HasTraits):
     layers = Quantity(80, 1, 10_000, "", "Model", "Transformer blocks.", label="layers", slider=(4, 256), whole=True, required=True)
     n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="query heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
     n_kv_heads = Quantity(8, 1, 4096, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True, doubling=True)
-    head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; without it hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="hidden ÷ heads", detail=True)
+    head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; without it hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="h ÷ heads", detail=True)
     vocab_size = Quantity(None, 1, 10_000_000, "tokens", "Model", "Vocabulary; without it every parameter counts as part of the blocks.", label="vocabulary", slider=(8_192, 524_288), whole=True, absent="not counted", detail=True)
     gated_ffn = Switch(True, "Model", "Whether the FFN has three matrices (SwiGLU) or two.", label="gated FFN", detail=True)
     tied_embeddings = Switch(False, "Model", "Whether the LM head is the embedding; matters only where vocab_size is given.", label="tied embeddings", detail=True)
@@ -50,7 +50,7 @@ class Parameters(HasTraits):
     output_tokens = Quantity(1, 1, 100_000_000, "tokens", "Workload", "Tokens of each answer: decode is timed at the mean context, memory at the final one.", label="output", slider=(1, 32_768), whole=True)
     batch = Quantity(1, 1, 1_000_000, "sequences", "Workload", "Sequences decoded together.", label="batch", slider=(1, 1_024), whole=True, required=True)
     # precision
-    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes.", label="weights", slider=(0.5, 4), required=True, doubling=True)
+    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes; the peak stays the one set above.", label="weights", slider=(0.5, 4), required=True, doubling=True)
     kv_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an element of the KV cache takes.", label="KV cache", slider=(0.5, 4), doubling=True)
     activation_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an activation takes.", label="activations", slider=(0.5, 4), detail=True, doubling=True)
 # fmt: on

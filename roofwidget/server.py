@@ -2,7 +2,7 @@
 
 Installing the package enables it. The server answers under its own authentication:
 
-    curl -X POST http://127.0.0.1:8888/roofwidget/infer \
+    curl -X POST http://127.0.0.1:8890/roofwidget/infer \
       -H "Authorization: token $JUPYTER_TOKEN" -H "Content-Type: application/json" \
       -d '{"peak_tflops":990,"hbm_bw_gbs":3350,"hbm_cap_gb":80,"params_b":70,
       "hidden_dim":8192,"layers":80,"n_heads":64,"n_kv_heads":8,

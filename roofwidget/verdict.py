@@ -47,7 +47,7 @@ def fit(metrics: Metrics) -> str:
     devices, batch, memory = metrics.scenario.devices, metrics.scenario.workload.batch, metrics.memory
     if memory.fits:
         room = f"with room for a batch of {grouped(metrics.largest_batch, 12)}"
-        return f"It fits {count(devices, 'device')} {room}."
+        return f"It fits on {count(devices, 'device')} {room}."
     each = "" if devices == 1 else " on each device"
     missing = f"{si(memory.total, 'B', 4)} does not fit in the {si(memory.usable, 'B', 4)} usable{each}: "
     if metrics.devices_needed:

@@ -177,9 +177,9 @@ def test_body_may_come_in_chunks_or_with_a_byte_order_mark(jupyter: Server) -> N
 @pytest.mark.parametrize("dropped", ["", ' -H "Content-Type: application/json"'])
 def test_documented_curl(jupyter: Server, dropped: str) -> None:
     documented = textwrap.dedent(server.__doc__.split("\n\n")[2])
-    assert documented.startswith("curl -X POST http://127.0.0.1:8888/roofwidget/infer ")
+    assert documented.startswith("curl -X POST http://127.0.0.1:8890/roofwidget/infer ")
     assert dropped in documented
-    command = documented.replace(dropped, "").replace("8888/", f"{jupyter.port}{BASE_URL}")
+    command = documented.replace(dropped, "").replace("8890/", f"{jupyter.port}{BASE_URL}")
     run = subprocess.run(
         ["sh", "-c", command], env=os.environ | {"JUPYTER_TOKEN": TOKEN}, capture_output=True, check=True, timeout=30
     )

@@ -327,12 +327,12 @@ class TestNumberControl:
             ("batch", "a few", "batch must be a whole number from 1 to 1,000,000, not 'a few'"),
             ("batch", "٣.٥", "batch must be a whole number from 1 to 1,000,000, not"),
             ("batch", "²", "batch must be a whole number from 1 to 1,000,000, not '²'"),
-            ("hbm_bw_gbs", "nan", "hbm_bw_gbs must be a number from 0.01 to 10,000,000, not nan"),
-            ("hbm_bw_gbs", "3,5", "hbm_bw_gbs must be a number from 0.01 to 10,000,000, not '3,5'"),
-            ("hbm_bw_gbs", "<i>", "hbm_bw_gbs must be a number from 0.01 to 10,000,000, not '<i>'"),
-            ("link_gbs", "none", "link_gbs must be a number from 0.001 to 1,000,000, or null, not 'none'"),
-            ("n_kv_heads", "7", "n_kv_heads"),
-            ("devices", "3", "devices"),
+            ("hbm_bw_gbs", "nan", "bandwidth (hbm_bw_gbs) must be a number from 0.01 to 10,000,000, not nan"),
+            ("hbm_bw_gbs", "3,5", "bandwidth (hbm_bw_gbs) must be a number from 0.01 to 10,000,000, not '3,5'"),
+            ("hbm_bw_gbs", "<i>", "bandwidth (hbm_bw_gbs) must be a number from 0.01 to 10,000,000, not '<i>'"),
+            ("link_gbs", "none", "link (link_gbs) must be a number from 0.001 to 1,000,000, or null, not 'none'"),
+            ("n_kv_heads", "7", "KV heads (n_kv_heads) must"),
+            ("devices", "3", "devices must divide"),
         ],
     )
     def test_refuses_and_says_what_is_allowed(self, widget, wire, name, text, told):
@@ -343,12 +343,14 @@ class TestNumberControl:
         assert field.value == shown
         assert in_browser(field, wire) == shown
         assert told in unescape(widget._status.value)
-        assert "<i>" not in widget._status.value
+        assert told in unescape(number(widget, name).unit.value.partition("rw-fault")[2])
+        assert "<i>" not in widget._status.value + number(widget, name).unit.value
         from_browser(field, text)  # the same again is refused again
         assert in_browser(field, wire) == shown
         assert told in unescape(widget._status.value)
         from_browser(number(widget, "layers").field, "79")
         assert widget._status.value == ""
+        assert "rw-fault" not in number(widget, name).unit.value
 
     @pytest.mark.parametrize("name", [name for name in NUMBERS if PARAMETERS[name].allow_none])
     def test_takes_no_text_for_no_value_where_there_need_be_none(self, widget, wire, name):
@@ -401,6 +403,8 @@ class TestExplain:
         toggle(widget, "explain")
         widget.close()
         outputs = infer(widget.model.parameters())["outputs"]
+        tokens_at_once = max(min(widget.model.seq_len, 8192), widget.model.batch)
+        assert steps.pop("devices needed")[1] == [str(outputs["memory"]["devices_needed"])]
         truths = {
             "ridge point": [outputs["ridge_point"]],
             "time to first token": [outputs["ttft_ms"] / 1e3],
@@ -412,6 +416,7 @@ class TestExplain:
             "intensity of decode": [outputs["arithmetic_intensity"]["decode"]],
             "end-to-end latency": [outputs["e2e_ms"] / 1e3],
             "KV cache per token": [outputs["memory"]["kv_bytes_per_token"]],
+            "activations per token": [outputs["memory"]["activations_gb"] * 1e9 / tokens_at_once],
             "memory": [outputs["memory"]["total_gb"] * 1e9],
             "largest batch": [outputs["memory"]["largest_batch"]],
         }
@@ -419,6 +424,20 @@ class TestExplain:
         for name, (figures, results) in steps.items():
             assert [value(text) for text in figures] == pytest.approx(truths[name], rel=0.01), name
             assert [value(text) for text in results[: len(figures)]] == pytest.approx(truths[name], rel=0.01), name
+
+    def test_it_lists_every_node_with_the_work_its_time_is_made_of(self, widget):
+        widget.model.update(**FOUR_DEVICES)
+        toggle(widget, "explain")
+        page = ElementTree.fromstring(html_of(widget, "<dl").replace("<br>", "\n"))
+        nodes = infer(widget.model.parameters())["nodes"]
+        for table, phase in zip(page.iter("table"), ("prefill", "decode"), strict=True):
+            rows = [[cell.text for cell in row.iter("td")] for row in table.iter("tr")][1:]
+            assert [row[0] for row in rows] == [node["name"] for node in nodes[phase]]
+            for row, node in zip(rows, nodes[phase], strict=True):
+                truths = [node[key] for key in ("flops", "bytes", "link_bytes", "arithmetic_intensity")]
+                for text, truth in zip(row[1:6], [*truths, node["time_ms"] / 1e3], strict=True):
+                    assert text == "–" if truth is None else value(text) == pytest.approx(truth, rel=0.01)
+                assert row[6] == node["bound"]
 
     def test_it_follows_the_model_while_it_is_shown(self, widget):
         toggle(widget, "explain")

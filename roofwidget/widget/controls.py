@@ -12,6 +12,7 @@ import ipywidgets
 from roofwidget.parameters import PARAMETERS
 from roofwidget.quantity import Quantity, Switch
 from roofwidget.units import exact
+from roofwidget.validation import ParameterError
 from roofwidget.widget.model import PRESETS, RooflineModel
 from roofwidget.widget.stops import nearest, stops
 
@@ -24,6 +25,18 @@ GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 CUSTOM = ""
 """What a preset's drop-down holds where the numbers are nobody's; it cannot hold None."""
+
+NAMES = re.compile(rf"\b({'|'.join(PARAMETERS)})\b")
+
+
+def labelled(sentence: str) -> str:
+    """A sentence about parameters, with the label on screen before each name that differs from it."""
+    return NAMES.sub(lambda name: _labelled(name[0]), sentence)
+
+
+def _labelled(name: str) -> str:
+    label = PARAMETERS[name].label
+    return name if label == name else f"{label} ({name})"
 
 
 class Control(Protocol):
@@ -50,13 +63,14 @@ class NumberControl:
             description=quantity.label,
             continuous_update=False,
             placeholder=quantity.absent,
-            style={"description_width": "74px"},
+            style={"description_width": "80px"},
         )
         self.slider = ipywidgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False)
         self.follow()
-        unit = ipywidgets.HTML(f'{escape(quantity.unit)} <span class="rw-help" title="{escape(tooltip)}">?</span>')
-        unit.add_class("rw-unit")
-        self.widget = ipywidgets.Box([self.field, unit, self.slider])
+        self._unit = f'{escape(quantity.unit)} <span class="rw-help" title="{escape(tooltip)}">?</span>'
+        self.unit = ipywidgets.HTML(self._unit)
+        self.unit.add_class("rw-unit")
+        self.widget = ipywidgets.Box([self.field, self.unit, self.slider])
         self.widget.add_class("rw-control")
         self.widget.add_class(f"rw-control-{name}")
         self.field.observe(guard(self._typed), "value")
@@ -73,19 +87,27 @@ class NumberControl:
         if self.value is not None:
             self.slider.value = nearest(self.stops, self.value)
 
+    def complain(self, fault: str = "") -> None:
+        """Say under the field what was wrong with what it was asked; nothing takes it back."""
+        bubble = f'<div class="rw-fault">{escape(labelled(fault))}</div>' if fault else ""
+        self.unit.value = self._unit + bubble
+
     def _typed(self, change: Any) -> None:
         if change["new"] == exact(self.value):
             return
-        try:
-            self.model.update(**{self.name: self._parse(change["new"])})
-        finally:
-            self.follow()
+        self._ask(self._parse(change["new"]))
 
     def _slid(self, change: Any) -> None:
         if self.value is not None and change["new"] == nearest(self.stops, self.value):
             return
+        self._ask(self.stops[change["new"]])
+
+    def _ask(self, value: Any) -> None:
         try:
-            self.model.update(**{self.name: self.stops[change["new"]]})
+            self.model.update(**{self.name: value})
+        except ParameterError as error:
+            self.complain(str(error))
+            raise
         finally:
             self.follow()
 
@@ -139,8 +161,7 @@ class PresetControl:
 
     def _picked(self, change: Any) -> None:
         try:
-            if change["new"] not in (CUSTOM, getattr(self.model, self.preset)):
-                self.model.update(**{self.preset: change["new"]})
+            self.model.update(**{self.preset: change["new"] or None})
         finally:
             self.follow()
 
@@ -165,6 +186,12 @@ class Controls:
     def close(self) -> None:
         """Stop following the model."""
         self._model.unobserve(self._follow, list(self.by_trait))
+
+    def excuse(self) -> None:
+        """Take back what was said under the fields."""
+        for control in self.by_trait.values():
+            if isinstance(control, NumberControl):
+                control.complain()
 
     def _panel(self, group: str, preset: str | None) -> ipywidgets.Widget:
         members = {name: parameter for name, parameter in PARAMETERS.items() if parameter.group == group}

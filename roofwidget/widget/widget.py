@@ -14,7 +14,7 @@ from roofwidget.evaluate import Metrics
 from roofwidget.parameters import PARAMETERS
 from roofwidget.summary import summary_html, summary_text
 from roofwidget.widget import theme
-from roofwidget.widget.controls import Controls
+from roofwidget.widget.controls import Controls, labelled
 from roofwidget.widget.model import PRESETS, RooflineModel
 from roofwidget.widget.views import View
 from roofwidget.widget.views.batch_curve import BatchCurveView
@@ -78,7 +78,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         plots_box.add_class("rw-plots")
         body = ipywidgets.Box([self._controls.widget, plots_box])
         body.add_class("rw-body")
-        parts = [verdict.widget, tiles.widget, tools, body, explain.widget, export.widget]
+        parts = [verdict.widget, tiles.widget, tools, explain.widget, export.widget, body]
         super().__init__([ipywidgets.HTML(theme.CSS), *parts])
         self.add_class("roofwidget")
         self._drawn = [widget for view in self._views for widget in _tree(view.widget, set())]
@@ -116,6 +116,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
     def _changed(self, change: Any) -> None:
         self._draw()
         self._status.value = ""  # a good change answers whatever went wrong before
+        self._controls.excuse()
 
     def _draw(self) -> None:
         """Draw all views, and send what changed in one go: at most one message a widget.
@@ -136,7 +137,8 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
             try:
                 callback(argument)
             except Exception as error:
-                self._status.value = f'<div role="alert"><b>⚠</b> {escape(str(error) or type(error).__name__)}</div>'
+                message = labelled(str(error) or type(error).__name__)
+                self._status.value = f'<div role="alert"><b>⚠</b> {escape(message)}</div>'
 
         return guarded
 

@@ -4,6 +4,8 @@ from playwright.sync_api import expect
 from screen import VIEWS, eventually
 from truth import assert_screen_is_true
 
+from roofwidget.parameters import PARAMETERS
+
 SCENARIO = {"accelerator": "H100 SXM", "transformer": "Llama 3.1 8B", "batch": 8}
 MOVES = {"batch": {*VIEWS}, "hbm_bw_gbs": {*VIEWS} - {"memory"}, "seq_len": {*VIEWS}}
 """What the sliders of these parameters move: how much is kept in memory does not hang on its bandwidth."""
@@ -67,14 +69,17 @@ def test_a_refused_text_leaves_everything_as_it_stands_and_says_what_is_allowed(
         ("n_kv_heads", "7", "n_kv_heads"),
     ]:
         screen.type(name, text)
-        expect(screen.status).to_contain_text(f"{name} must")
-        expect(screen.status).to_contain_text(told)
+        label = PARAMETERS[name].label
+        for place in (screen.status, screen.root.locator(f".rw-control-{name} .rw-fault")):
+            expect(place).to_contain_text(f"{name} must" if name == label else f"{label} ({name}) must")
+            expect(place).to_contain_text(told)
         expect(screen.field(name)).to_have_value(f"{standing[name]:,.12g}")
         assert screen.parameters() == standing
         assert screen.drawings() == drawn
     with screen.changes("layers"):
         screen.type("layers", "79")
     expect(screen.status).to_be_empty()
+    expect(screen.root.locator(".rw-fault")).to_have_count(0)
 
 
 def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
@@ -99,4 +104,10 @@ def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
     with screen.changes("tied_embeddings"):
         screen.root.get_by_label("tied embeddings").check()
     expect(transformer.locator("option:checked")).to_have_text("custom transformer")
+    standing = screen.parameters()
+    accelerator.select_option("H100 SXM")
+    accelerator.select_option("custom accelerator")
+    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
+    expect(screen.field("peak_tflops")).to_have_value("989.4")
+    assert screen.parameters()["layers"] == standing["layers"]
     eventually(lambda: assert_screen_is_true(screen))

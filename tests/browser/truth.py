@@ -55,7 +55,7 @@ def assert_verdict(verdict: str, answer: Answer) -> None:
     assert says(ttft, outputs["ttft_ms"] / 1e3, "s")
     if memory["fits"]:
         devices = f"{inputs['devices']:,} device{'s' if inputs['devices'] > 1 else ''}"
-        assert fit == f"It fits {devices} with room for a batch of {memory['largest_batch']:,}."
+        assert fit == f"It fits on {devices} with room for a batch of {memory['largest_batch']:,}."
         return
     total, usable, would = re.fullmatch(
         r"(.*) does not fit in the (.*) usable(?: on each device)?: (.*)\.", fit

@@ -49,7 +49,7 @@ class BatchCurveView:
             for style in ("solid", "dashed")
         )
         self.user = fig.line(right, theme.USER, stroke_width=2.5, line_style="dotted")
-        self.ghosts = {"throughput": fig.ghost(scales), "user_speed": fig.ghost(right)}
+        self.ghosts = {"throughput": fig.ghost(scales), "user_speed": fig.ghost(right, theme.USER)}
         self.cursor = fig.line(scales, theme.TEXT, stroke_width=1, line_style="dotted")
         self.handle = Handles(scales, lambda _, batch, __: set_batch(max(1.0, round(batch))), redraw, restrict_x=True)
         self.cursor_label = fig.labels(scales, y_offset=15)

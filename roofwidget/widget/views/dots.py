@@ -75,7 +75,7 @@ class Dots:
         tooltip = bqplot.Tooltip(
             fields=["name", "x", "y", "size"],
             labels=["node", "FLOP/byte", "TFLOP/s", "share of time"],
-            formats=["", ",.4~r", ",.4~r", ".1%"],
+            formats=["", ",.4~r", ",.4~r", ".2p"],
         )
         tooltip.add_class("roofwidget-tip")
         # the scale begins below 0, so that a node of hardly any time still has a dot
@@ -145,5 +145,5 @@ def clusters(
         members = [i for i in left if abs(x[i] - x[head]) < NEAR_X and abs(y[i] - y[head]) < NEAR_Y]
         left = [i for i in left if i not in members]
         others = len(members) - 1
-        found.append(Cluster(head, names[head] + (f" + {others}" if others else "")))
+        found.append(Cluster(head, names[head] + (f" and {others} more" if others else "")))
     return found

@@ -7,7 +7,8 @@ from html import escape
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
-from roofwidget.explain import explain
+from roofwidget.explain import NodeRow, explain, node_rows
+from roofwidget.roofline.timing import Pass
 
 
 class ExplainView:
@@ -29,4 +30,12 @@ class ExplainView:
                 f"= <b>{escape(step.result)}</b></code> <cite>{escape(step.source)}</cite></dd>"
                 for step in explain(metrics)
             )
-            self.widget.value = f'<dl class="rw-explain">{steps}</dl>'
+            nodes = "".join(_table(phase, timed) for phase, timed in metrics.phases().items())
+            self.widget.value = f'<div class="rw-explain"><dl>{steps}</dl>{nodes}</div>'
+
+
+def _table(phase: str, timed: Pass) -> str:
+    """The nodes of a pass, one a row."""
+    head = "".join(f"<th>{escape(field.replace('_', ' '))}</th>" for field in NodeRow._fields)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in node_rows(timed))
+    return f"<table><caption>{phase}, on each device</caption><tr>{head}</tr>{rows}</table>"

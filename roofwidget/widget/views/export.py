@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 
 import bqplot
@@ -12,6 +13,9 @@ import ipywidgets
 from roofwidget.evaluate import Metrics
 from roofwidget.infer import outputs
 from roofwidget.widget.model import RooflineModel
+
+PNG_SCALE = 3
+"""Pixels of a saved PNG for each on screen: sharp on paper and on a projector."""
 
 
 class ExportView:
@@ -39,7 +43,7 @@ class ExportView:
     @staticmethod
     def _save(filename: str, figure: bqplot.Figure, kind: str) -> ipywidgets.Button:
         button = ipywidgets.Button(description=filename, icon="download", tooltip=f"Save this figure as {filename}.")
-        save = {"svg": figure.save_svg, "png": figure.save_png}[kind]
+        save = {"svg": figure.save_svg, "png": partial(figure.save_png, scale=PNG_SCALE)}[kind]
         button.on_click(lambda _: save(filename))
         return button
 

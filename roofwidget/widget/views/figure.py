@@ -67,9 +67,9 @@ def line(scales: dict[str, bqplot.Scale], colour: str, **traits: Any) -> bqplot.
     return bqplot.Lines(x=np.ones(2), y=np.ones(2), scales=scales, colors=[colour], **traits)
 
 
-def ghost(scales: dict[str, bqplot.Scale]) -> bqplot.Lines:
+def ghost(scales: dict[str, bqplot.Scale], colour: str = theme.MUTED) -> bqplot.Lines:
     """A line of the pinned result, behind those of today; unseen until there is one."""
-    return line(scales, theme.MUTED, opacities=[0.7], stroke_width=1.5, line_style="dash_dotted", visible=False)
+    return line(scales, colour, opacities=[0.7], stroke_width=1.5, line_style="dash_dotted", visible=False)
 
 
 def write(label: bqplot.Label, x: float, y: float, text: str, **traits: Any) -> None:

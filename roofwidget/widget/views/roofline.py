@@ -6,7 +6,7 @@ the bandwidth beside the slope, the peak on the flat roof.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import bqplot
 import ipywidgets
@@ -87,7 +87,7 @@ class RooflineView:
         peak, bandwidth, ridge = roofs_of(metrics)
         points = {phase: Points.of(timed) for phase, timed in metrics.phases().items()}
         if not self.handles.dragging:  # a scale that moved under the hand would run away with it
-            self._stretch(frame_of([*points.values()], peak, ridge))
+            self._stretch(frame_around([metrics] if pinned is None else [metrics, pinned]))
         frame = Frame(self.x_axis.scale.min, self.x_axis.scale.max, self.y_axis.scale.min, self.y_axis.scale.max)
         for phase, dots in self.dots.items():
             dots.draw(points[phase], frame)
@@ -154,12 +154,16 @@ def four_digits(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def frame_of(points: list[Points], peak: float, ridge: float) -> Frame:
-    """Round ends of the axes around dots and ridge."""
+def frame_around(shown: Sequence[Metrics]) -> Frame:
+    """Round ends of the axes around the dots and ridges of all that is shown."""
+    points = [Points.of(timed) for metrics in shown for timed in metrics.phases().values()]
     intensity = np.concatenate([p.intensity for p in points])
     speed = np.concatenate([p.speed for p in points])
-    left, right = fig.half_decades(min(intensity.min() / 6, ridge / 10), max(intensity.max() * 1.5, ridge * 30))
-    bottom, top = fig.half_decades(min(speed.min() / 5, peak / 100), peak * 4)
+    peaks, _, ridges = zip(*map(roofs_of, shown), strict=True)
+    left, right = fig.half_decades(
+        min(intensity.min() / 6, min(ridges) / 10), max(intensity.max() * 1.5, max(ridges) * 30)
+    )
+    bottom, top = fig.half_decades(min(speed.min() / 5, min(peaks) / 100), max(peaks) * 4)
     return Frame(left, right, bottom, top)
 
 

@@ -21,6 +21,7 @@ class Tile(NamedTuple):
     unit: str
     note: str
     bar: str = ""
+    pinned: str = ""
 
 
 class VerdictView:
@@ -50,7 +51,7 @@ class TilesView:
         shown = tiles(metrics)
         if pinned is not None:
             shown = [
-                now._replace(note=f"pinned: {then.value} {then.unit}")
+                now._replace(pinned=f"pinned: {then.value} {then.unit}")
                 for now, then in zip(shown, tiles(pinned), strict=True)
             ]
         self.widget.value = f'<div class="rw-tiles">{"".join(map(_html, shown))}</div>'
@@ -75,7 +76,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
         ),
         Tile("prefill", grouped(metrics.prefill_throughput), "tok/s", f"MFU {percent(metrics.mfu(metrics.prefill))}"),
         Tile(
-            "KV per token", grouped(metrics.kv_bytes_per_token, 12), "B", f"{si(memory.kv_cache, 'B')} a device in all"
+            "KV per token", grouped(metrics.kv_bytes_per_token, 12), "B", f"{si(memory.kv_cache, 'B')} on each device"
         ),
         Tile(
             "memory a device",
@@ -97,7 +98,7 @@ def _needed(metrics: Metrics) -> str:
 
 def _html(tile: Tile) -> str:
     value = f"<b>{escape(tile.value)}</b> <i>{escape(tile.unit)}</i>"
-    note = f"<small>{escape(tile.note)}</small>"
+    note = "".join(f"<small>{escape(line)}</small>" for line in (tile.note, tile.pinned) if line)
     return f'<div class="rw-tile"><small>{escape(tile.label)}</small>{value}{tile.bar}{note}</div>'
 
 

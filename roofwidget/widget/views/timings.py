@@ -31,7 +31,7 @@ class TimingsView:
         """Draw the bars of these metrics."""
         rows = "".join(self._rows(phase, metrics.phases()[phase]) for phase in TITLES)
         self.widget.value = (
-            heading("Node timings", "· pick a dot on the roofline to find its bar")
+            heading("Node timings", "· pick a dot on the roofline to find its bar; what computes nothing has no dot")
             + f'<div class="rw-rows">{rows}</div>'
         )
 
