@@ -39,7 +39,7 @@ class Parameters(HasTraits):
     params_b = Quantity(70.0, 1e-4, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
     hidden_dim = Quantity(8192, 1, 1_048_576, "", "Model", "Width of the residual stream.", label="hidden", slider=(512, 32_768), whole=True, required=True, detail=True)
     layers = Quantity(80, 1, 10_000, "", "Model", "Transformer blocks.", label="layers", slider=(4, 256), whole=True, required=True)
-    n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="query heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
+    n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
     n_kv_heads = Quantity(8, 1, 4096, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True, doubling=True)
     head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; without it hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="h ÷ heads", detail=True)
     vocab_size = Quantity(None, 1, 10_000_000, "tokens", "Model", "Vocabulary; without it every parameter counts as part of the blocks.", label="vocabulary", slider=(8_192, 524_288), whole=True, absent="not counted", detail=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roofwidget import catalog
-from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, first_pair, settle
+from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, first_pair, settle, shown
 
 VOCABULARY = Allowed(whole=True, zero=True)
 
@@ -65,6 +65,13 @@ class Transformer:
         )
         if sentence := kv_heads_fault(self.n_heads, self.n_kv_heads):
             raise ParameterError({"n_kv_heads": sentence})
+        faults = {
+            name: f"{name} must be true or false, not {shown(getattr(self, name))}"
+            for name in ("gated", "tied_embeddings")
+            if not isinstance(getattr(self, name), (bool, np.bool_))
+        }
+        if faults:
+            raise ParameterError(faults)
 
     @classmethod
     def with_params(

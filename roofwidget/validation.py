@@ -117,7 +117,11 @@ def settle(instance: object, **allowed: Allowed) -> None:
 
 def as_floats(value: Any) -> Numbers:
     """A float, or a float64 array of an array, which the giver can no longer change."""
-    return np.array(value, np.float64) if isinstance(value, np.ndarray) else float(value)
+    if not isinstance(value, np.ndarray):
+        return float(value)
+    kept = np.array(value, np.float64)
+    kept.setflags(write=False)
+    return kept
 
 
 def first_pair(at_odds: Any, *values: Numbers) -> list[float]:

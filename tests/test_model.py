@@ -1,5 +1,7 @@
 """RooflineModel where there is no frontend: parameters in, one Metrics out."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -439,3 +441,28 @@ def test_two_models_are_independent():
     assert other.parameters() == RooflineModel().parameters()
     assert other.metrics is not one.metrics
     assert tells_what_infer_does(other)
+
+
+class TestPresetsAssignedInAnyWay:
+    """A preset that is none leaves the model as it stands, however it was set."""
+
+    @pytest.mark.parametrize(
+        "value", ["nope", 1, np.array(["H100 SXM", "x"]), 10**5000], ids=lambda value: type(value).__name__
+    )
+    @pytest.mark.parametrize("assign", [setattr, lambda m, k, v: m.set_trait(k, v), lambda m, k, v: m.update(**{k: v})])
+    def test_nonsense_is_refused(self, assign, value):
+        model = RooflineModel(accelerator="H100 SXM", batch=4)
+        with pytest.raises((TraitError, ValueError)):  # traitlets itself cannot quote so long a number
+            assign(model, "accelerator", value)
+        assert model.accelerator == "H100 SXM"
+        model.batch = 5
+        assert model.metrics.scenario.workload.batch == 5
+
+
+@pytest.mark.parametrize("copy_of", [copy.deepcopy, copy.copy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_is_a_model_of_its_own(copy_of):
+    model = RooflineModel(accelerator="A100 SXM 80GB", batch=4, peak_tflops=300)
+    copied = copy_of(model)
+    assert copied.parameters() == model.parameters()
+    copied.batch = 7
+    assert (model.batch, copied.metrics.scenario.workload.batch) == (4, 7)

@@ -63,7 +63,7 @@ class NumberControl:
             description=quantity.label,
             continuous_update=False,
             placeholder=quantity.absent,
-            style={"description_width": "80px"},
+            style={"description_width": "74px"},
         )
         self.slider = ipywidgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False)
         self.follow()
@@ -106,6 +106,7 @@ class NumberControl:
         try:
             self.model.update(**{self.name: value})
         except ParameterError as error:
+            self.follow()
             self.complain(str(error))
             raise
         finally:

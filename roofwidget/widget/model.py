@@ -15,7 +15,7 @@ from roofwidget.parameters import PARAMETERS, Parameters, accelerator_parameters
 from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import Scenario
 from roofwidget.transformer import Transformer
-from roofwidget.validation import ParameterError
+from roofwidget.validation import ParameterError, shown
 
 PRESETS: dict[str, tuple[Callable[[], list[str]], Callable[[str], dict[str, Any]]]] = {
     "accelerator": (Accelerator.names, accelerator_parameters),
@@ -96,9 +96,9 @@ class RooflineModel(Parameters):
         values: dict[str, Any] = {}
         for preset, name in presets.items():
             names, parameters = PRESETS[preset]
-            if name is not None and name not in names():
+            if name is not None and not (isinstance(name, str) and name in names()):
                 known = ", ".join(names())
-                raise ParameterTraitError({preset: f"{preset} must be one of {known}, not {name!r}"})
+                raise ParameterTraitError({preset: f"{preset} must be one of {known}, not {shown(name)}"})
             if name is not None:
                 values |= parameters(name)
         return values
@@ -108,6 +108,11 @@ class RooflineModel(Parameters):
         values = {**self.parameters(), proposal.trait.name: proposal.value}
         if faults := dict(contradictions(values)):
             raise ParameterTraitError(faults)
+        return proposal.value
+
+    @validate(*PRESETS)
+    def _in_catalog(self, proposal: Any) -> Any:
+        self._preset_values({proposal.trait.name: proposal.value})
         return proposal.value
 
     @observe(*PARAMETERS, *PRESETS)
@@ -143,6 +148,10 @@ class RooflineModel(Parameters):
             with self._lock:
                 super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made anew from the arguments: a lock cannot be copied."""
+        return _made, (type(self), self.arguments())
+
     def __repr__(self) -> str:
         return self.code("RooflineModel")
 
@@ -154,3 +163,7 @@ def stale(presets: Mapping[str, str | None], values: Mapping[str, Any]) -> list[
         for preset, name in presets.items()
         if name is not None and any(values[k] != v for k, v in PRESETS[preset][1](name).items())
     ]
+
+
+def _made(kind: type[RooflineModel], arguments: dict[str, Any]) -> RooflineModel:
+    return kind(**arguments)

@@ -83,7 +83,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         self.add_class("roofwidget")
         self._drawn = [widget for view in self._views for widget in _tree(view.widget, set())]
         self._draw()
-        self._redraw = self._guard(self._changed)
+        self._redraw = self._guard(lambda _: self._draw())
         self.model.observe(self._redraw, "metrics")
 
     def close(self) -> None:
@@ -113,11 +113,6 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
             bundle["text/html"] = summary_html(self.model.metrics)
         return bundle
 
-    def _changed(self, change: Any) -> None:
-        self._draw()
-        self._status.value = ""  # a good change answers whatever went wrong before
-        self._controls.excuse()
-
     def _draw(self) -> None:
         """Draw all views, and send what changed in one go: at most one message a widget.
 
@@ -136,6 +131,8 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         def guarded(argument: Any) -> None:
             try:
                 callback(argument)
+                self._status.value = ""  # what went well answers whatever went wrong before
+                self._controls.excuse()
             except Exception as error:
                 message = labelled(str(error) or type(error).__name__)
                 self._status.value = f'<div role="alert"><b>⚠</b> {escape(message)}</div>'

@@ -62,6 +62,15 @@ def test_roofs_and_ridge_set_what_they_stand_for_and_end_on_the_roof(show):
         expect(screen.status).to_be_empty()
 
 
+def test_rings_flicked_in_one_move_end_where_they_belong(show):
+    screen = show(**SCENARIO)
+    for view, right in [("curve", 300), ("curve", -300), ("roofline", 100), ("roofline", -60)]:
+        with screen.dragging(screen.handle(view), right, steps=1):
+            pass
+        screen.settle()
+        eventually(lambda: assert_screen_is_true(screen))  # which says where all rings are
+
+
 def test_a_dot_lights_its_bar_and_tells_its_numbers(show):
     screen = show(**SCENARIO)
     nodes = screen.answer()["nodes"]
@@ -87,4 +96,4 @@ def assert_tooltip(screen, node):
     assert rows["node"] == node["name"]
     assert says(rows["FLOP/byte"], node["arithmetic_intensity"], digits=4)
     assert says(rows["TFLOP/s"], node["flops"] / node["time_ms"] / 1e9, digits=4)
-    assert says(rows["share of time"], node["share"], digits=1)
+    assert says(rows["share of time"], node["share"], digits=2)

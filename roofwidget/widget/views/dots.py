@@ -14,7 +14,7 @@ from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
 
 LARGEST, SMALLEST = 700, 45
-NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.25
+NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.3
 """Dots nearer than these shares of the plot's width and height have one label; a label is that wide."""
 
 

@@ -48,6 +48,8 @@ class Handles:
             drag_size=1.3,
             **traits,
         )
+        self._placed = (floats([1.0]), floats([1.0]))
+        self.mark.observe(self._put_back, ["x", "y"])
         self.mark.on_drag_start(self._start)
         self.mark.on_drag(self._drag)
         self.mark.on_drag_end(self._end)
@@ -55,7 +57,13 @@ class Handles:
     def place(self, x: list[float], y: list[float]) -> None:
         """Put the points where they belong, unless one is being dragged."""
         if not self.dragging:
-            change(self.mark, x=floats(x), y=floats(y))
+            self._placed = floats(x), floats(y)
+            self._put_back()
+
+    def _put_back(self, _: Any = None) -> None:
+        """Answer what bqplot sends of its own, which may arrive after the point was let go."""
+        if not self.dragging:
+            change(self.mark, x=self._placed[0], y=self._placed[1])
 
     def _start(self, _: Any, event: dict[str, Any]) -> None:
         self.dragging = True
