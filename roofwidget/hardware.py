@@ -52,13 +52,15 @@ class Accelerator:
         object.__setattr__(self, "peaks", {name: as_floats(peak) for name, peak in self.peaks.items()})
 
     def peak(self, compute: str) -> Numbers:
-        """Dense peak of a number format, FLOP/s.
+        """Dense peak of a number format, FLOP/s; of fp16 where a device has no bf16, as engines then compute.
 
         Raises
         ------
         ParameterError
             If the device does not compute in this format.
         """
+        if compute == "bf16" and compute not in self.peaks and "fp16" in self.peaks:
+            compute = "fp16"
         if compute not in self.peaks:
             raise ParameterError(
                 {"compute": f"{self.name or 'this accelerator'} has no {compute} peak, only {', '.join(self.peaks)}"}

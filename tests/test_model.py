@@ -443,6 +443,10 @@ def test_two_models_are_independent():
     assert tells_what_infer_does(other)
 
 
+def repr_of_type(value):
+    return type(value).__name__
+
+
 class TestPresetsAssignedInAnyWay:
     """A preset that is none leaves the model as it stands, however it was set."""
 

@@ -26,7 +26,7 @@ class TestNames:
             Scenario("H100 SXM", "Llama 70B")
 
     def test_a_missing_format_is_told_at_once(self):
-        with pytest.raises(ParameterError, match="L40S has no fp4 peak, only bf16, fp8"):
+        with pytest.raises(ParameterError, match="L40S has no fp4 peak, only bf16, fp16, fp8, int8"):
             Scenario("L40S", "Llama 3.1 8B", Precision(compute="fp4"))
 
 

@@ -8,6 +8,7 @@ from functools import wraps
 from html import escape
 from typing import Any
 
+import bqplot
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
@@ -24,6 +25,9 @@ from roofwidget.widget.views.memory import MemoryView
 from roofwidget.widget.views.roofline import RooflineView
 from roofwidget.widget.views.tiles import TilesView, VerdictView
 from roofwidget.widget.views.timings import TimingsView
+
+DRAWN = (bqplot.Mark, ipywidgets.HTML)
+"""The parts of a view that most new results change; axes move seldom, and `stretch` holds them."""
 
 
 class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
@@ -81,7 +85,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         parts = [verdict.widget, tiles.widget, tools, explain.widget, export.widget, body]
         super().__init__([ipywidgets.HTML(theme.CSS), *parts])
         self.add_class("roofwidget")
-        self._drawn = [widget for view in self._views for widget in _tree(view.widget, set())]
+        self._drawn = [part for view in self._views for part in _tree(view.widget, set()) if isinstance(part, DRAWN)]
         self._draw()
         self._redraw = self._guard(lambda _: self._draw())
         self.model.observe(self._redraw, "metrics")

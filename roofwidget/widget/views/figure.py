@@ -90,8 +90,9 @@ def floats(values: Any) -> NDArray[np.float64]:
 
 def stretch(axis: bqplot.Axis, low: float, high: float, ticks: NDArray[np.float64], plain_to: float = MILLION) -> None:
     """Set the ends of an axis' scale, and its ticks: in full, or with a prefix where that is too long."""
-    change(axis.scale, min=float(low), max=float(high))
-    change(axis, tick_values=floats(ticks), tick_format=",~g" if 0.01 <= high < plain_to else "~s")
+    with axis.scale.hold_sync(), axis.hold_sync():
+        change(axis.scale, min=float(low), max=float(high))
+        change(axis, tick_values=floats(ticks), tick_format=",~g" if 0.01 <= high < plain_to else "~s")
 
 
 def half_decades(low: float, high: float) -> tuple[float, float]:
