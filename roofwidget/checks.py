@@ -6,26 +6,40 @@ import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from roofwidget.parameters import PARAMETERS, build_transformer
+from roofwidget.architecture.attention import devices_fault, kv_heads_fault
+from roofwidget.parameters import PARAMETERS, PRESETS, build_transformer, preset_parameters
 from roofwidget.quantity import ParameterTraitError
-from roofwidget.scenario import devices_fault
-from roofwidget.transformer import kv_heads_fault
+from roofwidget.scenario import stages_fault
 from roofwidget.validation import ParameterError, shown
 
 
 def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collection[str] = ()) -> dict[str, Any]:
-    """All parameters, checked: those given, over those of `base`.
+    """All parameters, checked: those given, over those that given presets fill, over those of `base`.
 
     Raises
     ------
     ParameterError
         Naming every unknown, missing, faulty or contradictory parameter.
     """
-    faults = {name: f"{name} is missing: {PARAMETERS[name].help}" for name in required if name not in given}
-    values = dict(base)
+    faults, values = {}, dict(base)
+    for name, preset in PRESETS.items():
+        if name not in given:
+            continue
+        if sentence := preset.fault(name, given[name]):
+            faults[name] = sentence
+        else:
+            values[name] = preset.validate(None, given[name])
+            values |= {} if values[name] is None else preset_parameters(name, values[name])
+    faults |= {
+        name: f"{name} is missing: {PARAMETERS[name].help}"
+        for name in required
+        if name not in given and name not in values and not (_filled(name, faults))
+    }
     for name, value in given.items():
+        if name in PRESETS:
+            continue
         if name not in PARAMETERS:
-            faults[name] = unknown(name, PARAMETERS)
+            faults[name] = unknown(name, [*PARAMETERS, *PRESETS])
         elif sentence := PARAMETERS[name].fault(name, value):
             faults[name] = sentence
             values.pop(name, None)
@@ -38,20 +52,31 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
     return values
 
 
+def _filled(name: str, faulty: Collection[str]) -> bool:
+    """Whether a parameter is missing only because the preset that would fill it is faulty."""
+    filled = {"accelerator": ("peak_tflops", "hbm_bw_gbs", "hbm_cap_gb"), "transformer": _DIMENSIONS}
+    return any(preset in faulty and name in names for preset, names in filled.items())
+
+
 def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Name and sentence of each parameter at odds with others, among those present in `values`."""
+    present = {**dict.fromkeys(PRESETS), **values}
     rules: list[tuple[tuple[str, ...], Callable[..., tuple[str, str] | None]]] = [
         (("n_heads", "n_kv_heads"), _kv_heads_divide_heads),
         (("hidden_dim", "n_heads", "head_dim"), _heads_divide_hidden),
-        (("n_heads", "n_kv_heads", "devices"), _devices_share_heads),
-        (_DIMENSIONS, _params_cover_attention),
+        (("n_heads", "n_kv_heads", "devices", "transformer"), _devices_share_heads),
     ]
-    for names, rule in rules:
-        if all(name in values for name in names) and (fault := rule(*(values[name] for name in names))):
-            yield fault
+    tried = [rule(*(present[n] for n in names)) for names, rule in rules if all(n in present for n in names)]
+    found = [fault for fault in tried if fault]
+    if not found and all(name in present for name in _DIMENSIONS):
+        found = list(_model_faults(present))
+    yield from found
 
 
-_DIMENSIONS = ("params_b", "hidden_dim", "layers", "n_heads", "n_kv_heads", "head_dim", "vocab_size", "tied_embeddings")
+_DIMENSIONS = (
+    "params_b", "hidden_dim", "layers", "n_heads", "n_kv_heads", "head_dim", "vocab_size", "tied_embeddings",
+    "gated_ffn", "weight_bytes",
+)  # fmt: skip
 
 
 def _kv_heads_divide_heads(n_heads: int, n_kv_heads: int) -> tuple[str, str] | None:
@@ -67,21 +92,23 @@ def _heads_divide_hidden(hidden_dim: int, n_heads: int, head_dim: int | None) ->
     )
 
 
-def _devices_share_heads(n_heads: int, n_kv_heads: int, devices: int) -> tuple[str, str] | None:
-    sentence = devices_fault(n_heads, n_kv_heads, devices)
+def _devices_share_heads(n_heads: int, n_kv_heads: int, devices: int, transformer: Any) -> tuple[str, str] | None:
+    """Of layers that are all alike; those of a preset are asked when the model is made."""
+    sentence = None if transformer is not None else devices_fault(n_heads, n_kv_heads, devices)
     return ("devices", sentence) if sentence else None
 
 
-def _params_cover_attention(*dimensions: Any) -> tuple[str, str] | None:
-    values = dict(zip(_DIMENSIONS, dimensions, strict=True))
-    head_dim_known = values["head_dim"] is not None or values["hidden_dim"] % values["n_heads"] == 0
-    if values["n_heads"] % values["n_kv_heads"] or not head_dim_known:
-        return None
+def _model_faults(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the model that the numbers make, or with how it is spread over devices."""
     try:
-        build_transformer({**values, "gated_ffn": True})
+        model = build_transformer(values)
     except ParameterError as error:
-        return next(iter(error.faults.items()))
-    return None
+        yield from error.faults.items()
+        return
+    if "devices" in values and (sentence := model.fault(values["devices"])):
+        yield "devices", sentence
+    if "pipeline" in values and (sentence := stages_fault(values["pipeline"], model.layers)):
+        yield "pipeline", sentence
 
 
 def unknown(name: Any, known: Collection[str]) -> str:

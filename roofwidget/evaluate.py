@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from roofwidget.roofline import memory
+from roofwidget.roofline import capacity, memory
+from roofwidget.roofline.capacity import EngineCapacity
 from roofwidget.roofline.memory import Footprint, footprint
 from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
 from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
@@ -103,6 +104,11 @@ class Metrics:
     def devices_needed(self) -> Numbers:
         """Fewest devices on which the batch would fit; 0 if no number of them does."""
         return memory.devices_needed(self.scenario)
+
+    @cached_property
+    def engine_capacity(self) -> EngineCapacity:
+        """What a recent vLLM would have left for the KV cache on each device."""
+        return capacity.engine_capacity(self.scenario)
 
     @cached_property
     def batch_curve(self) -> BatchCurve:

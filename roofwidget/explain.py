@@ -13,7 +13,8 @@ from roofwidget.roofline.memory import (
     prefill_tokens_at_once,
 )
 from roofwidget.roofline.timing import BOUNDS, Pass, total
-from roofwidget.units import exact, grouped, percent, seconds, si
+from roofwidget.transformer import kept_width
+from roofwidget.units import grouped, percent, seconds, si
 from roofwidget.validation import Numbers
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, “Roofline”, §3"
@@ -113,8 +114,11 @@ def _pass_time(name: str, metrics: Metrics, timed: Pass, what: str) -> Step:
         amounts, unit, rate = work[bound]
         amount = sum(float(a) for a, b in zip(amounts, timed.node_bounds, strict=True) if b == index)
         if amount:
-            terms.append(f"{si(amount, unit, 4)} / {si(rate, unit + '/s', 4)} in {bound}-bound nodes")
-    formula = f"Σ over nodes of max(bytes / bandwidth, FLOPs / peak, link bytes / link): {what}, on each device"
+            steps = sum(float(n.link_steps) for n, b in zip(timed.nodes, timed.node_bounds, strict=True) if b == index)
+            waits = f" + {grouped(steps, 12)} · {seconds(device.link_latency)}" if steps and device.link_latency else ""
+            terms.append(f"{si(amount, unit, 4)} / {si(rate, unit + '/s', 4)}{waits} in {bound}-bound nodes")
+    largest = "max(bytes / bandwidth, FLOPs / peak, link bytes / link + steps · latency)"
+    formula = f"Σ over nodes of {largest}: {what}, on each device"
     return Step(name, formula, " + ".join(terms), seconds(timed.time), f"{ROOFLINE}; counts: {POPE}")
 
 
@@ -162,19 +166,21 @@ def end_to_end(metrics: Metrics) -> Step:
 
 
 def kv_per_token(metrics: Metrics) -> Step:
-    """KV cache of one token."""
+    """KV cache of one token, summed over layers that are alike."""
     model, size = metrics.scenario.model, metrics.scenario.precision.kv_bytes
-    figures = " · ".join(exact(n) for n in (2.0, model.layers, model.n_kv_heads, model.head_dim, size))  # type: ignore[arg-type]
-    result = f"{grouped(metrics.kv_bytes_per_token, 12)} B"
-    return Step("KV cache per token", "2 · layers · KV heads · head width · bytes", figures, result, POPE)
+    keeping = [block for block in model.blocks if block.mixer is not None and kept_width(block.mixer)]
+    terms = [f"{grouped(block.layers, 12)} · {grouped(kept_width(block.mixer), 12)}" for block in keeping]
+    figures = f"({' + '.join(terms) or '0'}) · {grouped(size, 12)}"
+    formula = "Σ over layers of the elements each keeps (2 · KV heads · head width; of a latent its width) · bytes"
+    return Step("KV cache per token", formula, figures, f"{grouped(metrics.kv_bytes_per_token, 12)} B", POPE)
 
 
 def activations(metrics: Metrics) -> Step:
     """Activations of one token inside the widest layer."""
     scenario = metrics.scenario
-    model, size = scenario.model, scenario.precision.activation_bytes
-    intermediates = f"{exact(model.ffn_matrices - 1)} · {grouped(model.ffn_dim, 12)} / {grouped(scenario.devices, 12)}"
-    figures = f"(2 · {grouped(model.hidden_dim, 12)} + {intermediates}) · {exact(size)}"  # type: ignore[arg-type]
+    hidden, size = scenario.model.hidden_dim, scenario.precision.activation_bytes
+    live = activation_bytes_per_token(scenario) / size - 2 * hidden
+    figures = f"(2 · {grouped(hidden, 12)} + {grouped(live, 12)}) · {grouped(size, 12)}"
     formula = "(2 · hidden + FFN intermediates, on each device) · bytes: live around the FFN, the widest place"
     result = si(activation_bytes_per_token(scenario), "B", 4)
     return Step("activations per token", formula, figures, result, "counted here")
@@ -183,12 +189,14 @@ def activations(metrics: Metrics) -> Step:
 def footprint(metrics: Metrics) -> Step:
     """Memory of each device."""
     memory, scenario = metrics.memory, metrics.scenario
-    cached = f"{grouped(scenario.workload.batch, 12)} · {grouped(scenario.workload.final_context, 12)}"
+    cached = f"{grouped(scenario.replica_batch, 12)} · {grouped(scenario.workload.final_context, 12)}"
     kv = f"{cached} · {si(kv_bytes_per_token(scenario), 'B', 4)}"
-    tokens = max(float(prefill_tokens_at_once(scenario)), float(scenario.workload.batch))
+    tokens = max(float(prefill_tokens_at_once(scenario)), float(scenario.microbatch))
     activations = f"{grouped(tokens, 12)} · {si(activation_bytes_per_token(scenario), 'B', 4)}"
     figures = f"{si(memory.weights, 'B', 4)} + {kv} + {activations}"
-    formula = "weights + batch · final context · KV per token + tokens at once · activations per token, on each device"
+    formula = (
+        "weights + sequences · final context · KV per token + tokens at once · activations a token, on each device"
+    )
     fits = "fits in" if memory.fits else "does not fit in"
     usable = f"{si(memory.capacity, 'B', 4)} · {grouped(scenario.memory_utilization)} = {si(memory.usable, 'B', 4)}"
     return Step("memory", formula, figures, f"{si(memory.total, 'B', 4)}, {fits} {usable}", POPE)

@@ -27,6 +27,8 @@ class Accelerator:
         not to be counted.
     name
         What it is called.
+    link_latency
+        Seconds between the sending of a message to a peer and its arrival.
 
     Raises
     ------
@@ -39,9 +41,11 @@ class Accelerator:
     capacity: Numbers
     link_bandwidth: Numbers = math.inf
     name: str = ""
+    link_latency: Numbers = 0.0
 
     def __post_init__(self) -> None:
         settle(self, bandwidth=POSITIVE, capacity=POSITIVE, link_bandwidth=Allowed(infinite=True))
+        settle(self, link_latency=Allowed(zero=True))
         faults = {
             f"peaks[{name!r}]": sentence
             for name, peak in self.peaks.items()
@@ -95,4 +99,5 @@ class Accelerator:
             bandwidth=facts["bandwidth_gbs"] * 1e9,
             capacity=facts["capacity_gb"] * 1e9,
             link_bandwidth=facts["link_gbs"] * 1e9 if "link_gbs" in facts else math.inf,
+            link_latency=facts.get("link_latency_us", 0.0) * 1e-6,
         )

@@ -9,13 +9,13 @@ import numpy as np
 
 from roofwidget.checks import check
 from roofwidget.evaluate import Metrics, evaluate
-from roofwidget.parameters import PARAMETERS, build_scenario
+from roofwidget.parameters import PARAMETERS, PRESETS, build_scenario
 from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.serving.batch_curve import BatchCurve
 from roofwidget.validation import ParameterError
 
 REQUIRED = tuple(name for name, parameter in PARAMETERS.items() if parameter.required)
-DEFAULTS = {name: p.default_value for name, p in PARAMETERS.items() if not p.required}
+DEFAULTS = {name: p.default_value for name, p in {**PARAMETERS, **PRESETS}.items() if not p.required}
 
 
 def infer(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +26,8 @@ def infer(request: Mapping[str, Any]) -> dict[str, Any]:
     request
         The parameters by name. Required are `peak_tflops`, `hbm_bw_gbs`, `hbm_cap_gb`,
         `params_b`, `hidden_dim`, `layers`, `n_heads`, `n_kv_heads`, `seq_len`, `batch` and
-        `weight_bytes`; the others have the defaults of `request_schema()`.
+        `weight_bytes`, unless `accelerator` and `transformer` name presets that fill them; the
+        others have the defaults of `request_schema()`.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def infer(request: Mapping[str, Any]) -> dict[str, Any]:
 def response(inputs: Mapping[str, Any], metrics: Metrics) -> dict[str, Any]:
     """The response that tells `metrics`, evaluated from the parameters `inputs`."""
     return {
-        "inputs": {name: inputs[name] for name in PARAMETERS},
+        "inputs": {name: inputs[name] for name in [*PARAMETERS, *PRESETS]},
         "outputs": outputs(metrics),
         "batch_curve": curve_points(metrics.batch_curve),
         "nodes": {phase: node_rows(pass_) for phase, pass_ in metrics.phases().items()},

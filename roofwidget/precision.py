@@ -15,6 +15,9 @@ class Precision:
     ----------
     weight_bytes, kv_bytes, activation_bytes
         Bytes per element: 2 for bf16, 1 for fp8, 0.5 for a bare 4-bit format.
+    expert_weight_bytes
+        Bytes per weight of an expert that tokens are routed to, where only those are stored in a
+        format of their own; None: as all weights.
     compute
         The number format of the matrix products: which of the accelerator's peaks counts.
 
@@ -28,6 +31,14 @@ class Precision:
     kv_bytes: Numbers = 2.0
     activation_bytes: Numbers = 2.0
     compute: str = "bf16"
+    expert_weight_bytes: Numbers | None = None
 
     def __post_init__(self) -> None:
         settle(self, weight_bytes=POSITIVE, kv_bytes=POSITIVE, activation_bytes=POSITIVE)
+        if self.expert_weight_bytes is not None:
+            settle(self, expert_weight_bytes=POSITIVE)
+
+    @property
+    def expert_bytes(self) -> Numbers:
+        """Bytes per weight of an expert."""
+        return self.weight_bytes if self.expert_weight_bytes is None else self.expert_weight_bytes

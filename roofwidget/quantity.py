@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -99,3 +102,54 @@ class Switch(Bool[bool, Any]):
         if sentence := self.fault(self.name, value):
             raise ParameterTraitError({self.name: sentence})
         return bool(value)
+
+
+class Preset(TraitType[Any, Any]):
+    """A thing from the catalog that fills other parameters, by its name; or nothing.
+
+    Parameters
+    ----------
+    names
+        Gives the names there are.
+    help
+        What it fills.
+    takes_config
+        Whether the fields of a Hugging Face config.json may stand for a name.
+    """
+
+    required = False
+
+    def __init__(self, names: Callable[[], list[str]], help: str, *, takes_config: bool = False) -> None:
+        super().__init__(None, allow_none=True, help=help)
+        self.names, self.takes_config = names, takes_config
+
+    def fault(self, name: str, value: Any) -> str | None:
+        """Say what is wrong with a value; None if nothing is."""
+        if value is None or (isinstance(value, str) and value in self.names()):
+            return None
+        if self.takes_config and isinstance(value, Mapping):
+            return self._config_fault(value)
+        near = difflib.get_close_matches(value, self.names(), n=4, cutoff=0.3) if isinstance(value, str) else []
+        of = f"one of {', '.join(near)} and others" if near else f"one of the catalog's, such as {self.names()[0]},"
+        config = " or the fields of a config.json" if self.takes_config else ""
+        return f"{name} must be {of}{config}, not {shown(value)}"
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Take a name of the catalog, None, or where that may be a configuration."""
+        assert self.name is not None
+        if sentence := self.fault(self.name, value):
+            raise ParameterTraitError({self.name: sentence})
+        return json.loads(json.dumps(value)) if isinstance(value, Mapping) else value
+
+    @staticmethod
+    def _config_fault(value: Mapping[str, Any]) -> str | None:
+        from roofwidget import huggingface
+
+        try:
+            json.dumps(value)
+            huggingface.from_config(huggingface.read(value))
+        except ParameterError as error:
+            return str(error)
+        except (TypeError, ValueError) as error:
+            return f"transformer must be a configuration of plain JSON values: {error}"
+        return None

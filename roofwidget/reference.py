@@ -6,7 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from roofwidget.parameters import PARAMETERS
+from roofwidget.catalog_pages import accelerators_page, transformers_page
+from roofwidget.parameters import PARAMETERS, PRESETS
 from roofwidget.quantity import Quantity, Switch
 from roofwidget.schema import request_schema, response_schema
 from roofwidget.units import exact
@@ -19,9 +20,13 @@ def reference_table() -> str:
         cells = [f"`{name}`", _unit(parameter), _default(parameter), _allowed(parameter), str(parameter.help)]
         groups.setdefault(parameter.group, []).append(f"| {' | '.join(cells)} |")
     head = "| parameter | unit | default | allowed | meaning |\n| --- | --- | --- | --- | --- |"
+    presets = [f"- `{name}` (null): {preset.help}" for name, preset in PRESETS.items()]
     tables = [f"## {group}\n\n{head}\n" + "\n".join(rows) for group, rows in groups.items()]
-    note = "A request to `infer` has to give those marked *required*; everywhere else they have defaults too."
-    return "\n\n".join(["# Parameters", note, *tables]) + "\n"
+    note = (
+        "A request to `infer` has to give those marked *required*, or the preset that fills them; "
+        "everywhere else they have defaults too."
+    )
+    return "\n\n".join(["# Parameters", note, *tables, "## Presets", "\n".join(presets)]) + "\n"
 
 
 def _unit(parameter: Quantity | Switch) -> str:
@@ -42,6 +47,8 @@ def pages() -> dict[str, str]:
     """Each page by the name of its file."""
     return {
         "parameters.md": reference_table(),
+        "accelerators.md": accelerators_page(),
+        "transformers.md": transformers_page(),
         "infer-request.schema.json": json.dumps(request_schema(), indent=2, ensure_ascii=False) + "\n",
         "infer-response.schema.json": json.dumps(response_schema(), indent=2, ensure_ascii=False) + "\n",
     }

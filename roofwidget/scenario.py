@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from roofwidget.architecture.feed_forward import check_flags
 from roofwidget.hardware import Accelerator
 from roofwidget.precision import Precision
 from roofwidget.transformer import Transformer
-from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, first_pair, settle, shown
+from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, anywhere, settle, shown
 from roofwidget.workload import Workload
 
 
@@ -26,6 +26,13 @@ class Scenario:
         Storage formats, and what is asked of the server.
     devices
         Devices that share every layer (tensor parallelism).
+    pipeline
+        Stages, each with its part of the layers on as many devices.
+    data_parallel
+        Replicas of all that, each with its part of the batch.
+    expert_parallel
+        Whether whole experts are spread over the devices of all replicas; if not, every device of
+        a replica has its slice of every expert.
     memory_utilization
         Share of each device's memory that may be used.
 
@@ -43,6 +50,9 @@ class Scenario:
     workload: Workload = field(default_factory=Workload)
     devices: Numbers = 1.0
     memory_utilization: Numbers = 0.9
+    pipeline: Numbers = 1.0
+    data_parallel: Numbers = 1.0
+    expert_parallel: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.accelerator, str):
@@ -61,9 +71,12 @@ class Scenario:
         }
         if faults:
             raise ParameterError(faults)
-        settle(self, devices=COUNT, memory_utilization=FRACTION)
-        if sentence := devices_fault(self.model.n_heads, self.model.n_kv_heads, self.devices):
+        settle(self, devices=COUNT, memory_utilization=FRACTION, pipeline=COUNT, data_parallel=COUNT)
+        check_flags(self, "expert_parallel")
+        if sentence := self.model.fault(self.devices):
             raise ParameterError({"devices": sentence})
+        if sentence := stages_fault(self.pipeline, self.model.layers):
+            raise ParameterError({"pipeline": sentence})
         self.device.peak(self.precision.compute)
 
     @property
@@ -73,28 +86,44 @@ class Scenario:
         return self.accelerator
 
     @property
+    def total_devices(self) -> Numbers:
+        """All devices: those that share a layer, of all stages, of all replicas."""
+        return self.devices * self.pipeline * self.data_parallel
+
+    @property
+    def expert_devices(self) -> Numbers:
+        """Devices over which the experts of a layer are divided."""
+        return self.devices * self.data_parallel if self.expert_parallel else self.devices
+
+    @property
+    def replica_batch(self) -> Numbers:
+        """Sequences of the batch that the fullest replica has."""
+        return np.ceil(self.workload.batch / self.data_parallel)
+
+    @property
+    def microbatch(self) -> Numbers:
+        """Sequences that pass a stage together: a pipeline has one such part under way in each stage."""
+        return np.ceil(self.replica_batch / self.pipeline)
+
+    @property
+    def stage_share(self) -> Numbers:
+        """Share of the layers that the fullest stage has."""
+        return np.ceil(self.model.layers / self.pipeline) / self.model.layers if self.is_pipelined else 1.0
+
+    @property
+    def is_pipelined(self) -> bool:
+        """Whether there is more than one stage."""
+        return anywhere(self.pipeline > 1)
+
+    @property
     def model(self) -> Transformer:
         """The transformer, looked up if it was given by name."""
         assert isinstance(self.transformer, Transformer)
         return self.transformer
 
 
-def shardable(n_heads: Numbers, n_kv_heads: Numbers, devices: Numbers) -> Any:
-    """Whether devices can share the heads evenly; a bool, or an array of them.
-
-    Each takes as many query heads, and whole KV heads: several, or one that it has in common with
-    others. Serving engines ask the same.
-    """
-    return (n_heads % devices == 0) & ((n_kv_heads % devices == 0) | (devices % n_kv_heads == 0))
-
-
-def devices_fault(n_heads: Numbers, n_kv_heads: Numbers, devices: Numbers) -> str | None:
-    """Say where devices cannot share the heads evenly; None where they can."""
-    at_odds = np.logical_not(shardable(n_heads, n_kv_heads, devices))
-    if not np.any(at_odds):
+def stages_fault(stages: Numbers, layers: Numbers) -> str | None:
+    """Say where there are more stages than layers to give them; None where there are not."""
+    if not anywhere(stages > layers):
         return None
-    heads, kv_heads, count = first_pair(at_odds, n_heads, n_kv_heads, devices)
-    return (
-        f"devices must divide n_heads={heads:g}, and divide n_kv_heads={kv_heads:g} or be a multiple of it, "
-        f"and {count:g} does not"
-    )
+    return f"pipeline must be at most the {np.min(layers):g} layers, not {np.max(stages):g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roofwidget.parameters import PARAMETERS
+from roofwidget.parameters import PARAMETERS, PRESETS
 from roofwidget.quantity import Quantity
 from roofwidget.roofline.timing import BOUNDS
 
@@ -26,8 +26,14 @@ def request_schema() -> Schema:
     JSON Schema cannot say them.
     """
     required = [name for name, parameter in PARAMETERS.items() if parameter.required]
-    fields = {name: parameter_schema(name) for name in PARAMETERS}
-    return {"$schema": DIALECT, "title": "roofwidget infer request", **record(fields, required)}
+    fields = {name: parameter_schema(name) for name in PARAMETERS} | {name: preset_schema(name) for name in PRESETS}
+    needed = {
+        "accelerator": [name for name in required if PARAMETERS[name].group == "Hardware"],
+        "transformer": [name for name in required if PARAMETERS[name].group == "Model" or name == "weight_bytes"],
+    }
+    rest = [name for name in required if not any(name in names for names in needed.values())]
+    either = [{"anyOf": [{"required": names}, {"required": [preset]}]} for preset, names in needed.items()]
+    return {"$schema": DIALECT, "title": "roofwidget infer request", **record(fields, rest), "allOf": either}
 
 
 def response_schema() -> Schema:
@@ -79,7 +85,9 @@ def response_schema() -> Schema:
         "bound": BOUND,
     }
     fields = {
-        "inputs": record({name: parameter_schema(name) for name in PARAMETERS}),
+        "inputs": record(
+            {name: parameter_schema(name) for name in PARAMETERS} | {name: preset_schema(name) for name in PRESETS}
+        ),
         "outputs": record(outputs),
         "batch_curve": {"type": "array", "items": record(point)},
         "nodes": by_phase({"type": "array", "items": record(node)}),
@@ -119,3 +127,10 @@ def parameter_schema(name: str) -> Schema:
         "maximum": parameter.allowed.high,
         **described,
     }
+
+
+def preset_schema(name: str) -> Schema:
+    """The schema of a preset: a name of the catalog, or where that may be the fields of a configuration."""
+    preset = PRESETS[name]
+    kinds = ["string", "object", "null"] if preset.takes_config else ["string", "null"]
+    return {"type": kinds, "default": None, "description": str(preset.help)}

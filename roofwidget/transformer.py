@@ -1,154 +1,147 @@
-"""Transformer: dimensions, and the parameters and KV bytes that follow from them."""
+"""Transformer: blocks of layers between embedding and LM head, and what follows from their dimensions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from roofwidget import catalog
-from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, first_pair, settle, shown
+from roofwidget.architecture.attention import Attention
+from roofwidget.architecture.block import Block, Mixer
+from roofwidget.architecture.feed_forward import FeedForward, check_flags
+from roofwidget.architecture.recurrence import Recurrence
+from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, anywhere, settle
 
 VOCABULARY = Allowed(whole=True, zero=True)
 
 
 @dataclass(frozen=True)
 class Transformer:
-    """A dense decoder-only transformer.
+    """A decoder-only language model.
 
     Parameters
     ----------
-    hidden_dim, layers
-        Width of the residual stream and number of blocks.
-    n_heads, n_kv_heads, head_dim
-        Query heads, key/value heads (as many: MHA; fewer: GQA; one: MQA) and width of each.
-    ffn_dim
-        Width of the feed-forward network. Need not be whole: where it is derived from a
-        parameter count it is what makes that count come out.
+    hidden_dim
+        Width of the residual stream.
+    blocks
+        Its layers, those that are alike together.
     vocab_size
-        Rows of the embedding; 0 where it is not known, and then every parameter is taken
-        to be in the blocks.
-    gated
-        Whether the feed-forward network has three matrices (SwiGLU) or two.
+        Rows of the embedding; 0 where it is not known, and then every parameter is taken to be in
+        the blocks.
     tied_embeddings
         Whether the LM head is the embedding.
+    more_params
+        Parameters that no matrix product of the text model reads: learned positions, embeddings
+        for single layers, a vision tower that is served along.
+    weight_bytes, expert_weight_bytes
+        Bytes a parameter takes as it is published, and one of an expert where those differ; None
+        where nothing is said: 16 bits.
     name
         What it is called.
 
     Raises
     ------
     ParameterError
-        If a dimension is not a positive whole number, or the KV heads do not divide the heads.
+        If a dimension is not a positive whole number.
     """
 
     hidden_dim: Numbers
-    layers: Numbers
-    n_heads: Numbers
-    n_kv_heads: Numbers
-    head_dim: Numbers
-    ffn_dim: Numbers
+    blocks: tuple[Block, ...]
     vocab_size: Numbers = 0.0
-    gated: bool = True
     tied_embeddings: bool = False
+    more_params: Numbers = 0.0
+    weight_bytes: float | None = None
+    expert_weight_bytes: float | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
-        settle(
-            self,
-            hidden_dim=COUNT,
-            layers=COUNT,
-            n_heads=COUNT,
-            n_kv_heads=COUNT,
-            head_dim=COUNT,
-            ffn_dim=POSITIVE,
-            vocab_size=VOCABULARY,
-        )
-        if sentence := kv_heads_fault(self.n_heads, self.n_kv_heads):
-            raise ParameterError({"n_kv_heads": sentence})
-        faults = {
-            name: f"{name} must be true or false, not {shown(getattr(self, name))}"
-            for name in ("gated", "tied_embeddings")
-            if not isinstance(getattr(self, name), (bool, np.bool_))
-        }
-        if faults:
-            raise ParameterError(faults)
+        settle(self, hidden_dim=COUNT, vocab_size=VOCABULARY, more_params=Allowed(zero=True))
+        check_flags(self, "tied_embeddings")
 
     @classmethod
-    def with_params(
+    def dense(
         cls,
-        params: Numbers,
-        *,
         hidden_dim: Numbers,
         layers: Numbers,
         n_heads: Numbers,
         n_kv_heads: Numbers,
         head_dim: Numbers,
+        ffn_dim: Numbers,
         vocab_size: Numbers = 0.0,
         gated: bool = True,
         tied_embeddings: bool = False,
         name: str = "",
     ) -> Transformer:
-        """The transformer of `params` parameters: its FFN takes what attention and embeddings leave.
+        """Layers all alike: full attention and a dense feed-forward network.
+
+        Parameters
+        ----------
+        hidden_dim, layers
+            Width of the residual stream and number of layers.
+        n_heads, n_kv_heads, head_dim
+            Query heads, key/value heads and width of each.
+        ffn_dim, gated
+            Width of the feed-forward network, and whether it has three matrices or two.
+        vocab_size, tied_embeddings, name
+            As for the class.
 
         Raises
         ------
         ParameterError
-            If nothing is left for the FFN.
+            Naming every dimension that is no count, or KV heads that do not divide the heads.
         """
-        frame = cls(hidden_dim, layers, n_heads, n_kv_heads, head_dim, 1.0, vocab_size, gated, tied_embeddings, name)
-        left = params - (frame.params - frame.layers * frame.ffn_params)
-        if np.any(left <= 0):
-            needed = np.max(params - left) / 1e9
-            raise ParameterError(
-                {
-                    "params_b": f"params_b must be more than the {needed:.4g} billion parameters of "
-                    f"attention and embeddings alone, not {np.min(params) / 1e9:.4g}"
-                }
-            )
-        return replace(frame, ffn_dim=left / (frame.layers * frame.ffn_matrices * frame.hidden_dim))
+        check_counts(hidden_dim=hidden_dim, layers=layers, n_heads=n_heads, n_kv_heads=n_kv_heads, head_dim=head_dim)
+        if sentence := POSITIVE.fault("ffn_dim", ffn_dim):
+            raise ParameterError({"ffn_dim": sentence})
+        block = Block(layers, Attention(n_heads, n_kv_heads, head_dim), FeedForward(ffn_dim, gated))
+        return cls(hidden_dim, (block,), vocab_size, tied_embeddings, name=name)
 
-    @property
-    def attention_params(self) -> Numbers:
-        """Parameters of one layer's query, key, value and output projections."""
-        return self.hidden_dim * self.head_dim * (2 * self.n_heads + 2 * self.n_kv_heads)
+    @classmethod
+    def with_params(cls, params: Numbers, **dimensions: Any) -> Transformer:
+        """The dense transformer of `params` parameters: its FFN takes what attention and embeddings leave.
 
-    @property
-    def ffn_matrices(self) -> int:
-        """Three matrices in a gated FFN (gate, up, down; Shazeer 2020, "GLU Variants"), else two."""
-        return 3 if self.gated else 2
+        Parameters
+        ----------
+        params
+            All its parameters.
+        **dimensions
+            Those of `dense` but `ffn_dim`.
 
-    @property
-    def ffn_params(self) -> Numbers:
-        """Parameters of one layer's feed-forward network."""
-        return self.ffn_matrices * self.hidden_dim * self.ffn_dim
-
-    @property
-    def embedding_params(self) -> Numbers:
-        """Parameters of the embedding, and of the LM head if that is a matrix of its own."""
-        return self.vocab_size * self.hidden_dim * (1 if self.tied_embeddings else 2)
-
-    @property
-    def embedded(self) -> Numbers:
-        """1 where there is a vocabulary, 0 where none is known."""
-        return np.minimum(self.vocab_size, 1.0)
-
-    @property
-    def norm_params(self) -> Numbers:
-        """Two norms a layer and a final one, each with a gain per channel."""
-        return (2 * self.layers + 1) * self.hidden_dim
-
-    @property
-    def params(self) -> Numbers:
-        """All parameters; biases, where a model has some, are not counted (below 0.1 %)."""
-        return self.layers * (self.attention_params + self.ffn_params) + self.embedding_params + self.norm_params
-
-    def kv_bytes_per_token(self, kv_bytes: Numbers = 2.0) -> Numbers:
-        """Bytes of KV cache that a token of one sequence takes, all layers and KV heads together.
-
-        2 · layers · n_kv_heads · head_dim · bytes (Pope et al. 2022, "Efficiently Scaling
-        Transformer Inference", §3.3).
+        Raises
+        ------
+        ParameterError
+            As for `dense`, and if nothing is left for the FFN.
         """
-        return 2 * self.layers * self.n_kv_heads * self.head_dim * kv_bytes
+        return cls.dense(ffn_dim=1.0, **dimensions).scaled_to(params)
+
+    @classmethod
+    def from_hf_config(cls, source: Mapping[str, Any] | str | PathLike[str]) -> Transformer:
+        """The language model that a Hugging Face `config.json` describes.
+
+        Parameters
+        ----------
+        source
+            Its fields, its path or its text; or the id of a repository on the Hub, for which
+            huggingface_hub must be installed.
+
+        Raises
+        ------
+        ParameterError
+            If it cannot be read, its family is not known, or its fields are missing or contradict
+            each other. Nothing is guessed.
+        """
+        from roofwidget import huggingface  # which builds Transformers
+
+        fields = huggingface.read(source)
+        name = str(fields.get("_name_or_path") or fields.get("model_type") or "")
+        if isinstance(source, str) and not source.lstrip().startswith("{"):
+            name = Path(source).stem if source.endswith(".json") else source
+        return huggingface.from_config(fields, name)
 
     @classmethod
     def names(cls) -> list[str]:
@@ -164,14 +157,153 @@ class Transformer:
         KeyError
             If there is none; the message suggests the nearest names.
         """
-        facts = {k: v for k, v in catalog.entry("transformers", name).items() if k not in catalog.REMARKS}
-        return cls(name=name, **facts)
+        from roofwidget import huggingface
+
+        return huggingface.from_config(catalog.entry("transformers", name)["config"], name)
+
+    def scaled_to(self, params: Numbers) -> Transformer:
+        """The same with feed-forward networks as wide as makes `params` parameters come out.
+
+        Raises
+        ------
+        ParameterError
+            If nothing is left for them.
+        """
+        if np.all(np.asarray(params) == self.params):
+            return self
+        scaled = sum((b.layers * b.ffn.scaled_params(self.hidden_dim) for b in self.blocks if b.ffn), start=0.0)
+        left = params - (self.params - scaled)
+        if anywhere(left <= 0) or anywhere(scaled == 0):
+            needed = np.max(params - left) / 1e9
+            raise ParameterError(
+                {
+                    "params_b": f"params_b must be more than the {needed:.4g} billion parameters of "
+                    f"attention and embeddings alone, not {np.min(params) / 1e9:.4g}"
+                }
+            )
+        return replace(self, blocks=tuple(block.widened(left / scaled) for block in self.blocks))
+
+    @property
+    def layers(self) -> Numbers:
+        """All layers."""
+        return sum((block.layers for block in self.blocks), start=0.0)
+
+    @property
+    def mixer(self) -> Mixer:
+        """What most of the layers with full attention have in common, or else most of all layers."""
+        return max(
+            (block for block in self.blocks if block.mixer is not None),
+            key=lambda block: (_sees_all(block.mixer), np.max(block.layers)),
+        ).mixer  # type: ignore[return-value]
+
+    @property
+    def n_heads(self) -> Numbers:
+        """Query heads of `mixer`."""
+        return self.mixer.heads
+
+    @property
+    def n_kv_heads(self) -> Numbers:
+        """Key/value heads of `mixer`."""
+        return self.mixer.kv_heads
+
+    @property
+    def head_dim(self) -> Numbers:
+        """Width of a head of `mixer`."""
+        return self.mixer.head_dim
+
+    @property
+    def gated(self) -> bool:
+        """Whether its feed-forward networks have three matrices."""
+        return all(block.ffn.gated for block in self.blocks if block.ffn is not None)
+
+    @property
+    def embedding_params(self) -> Numbers:
+        """Parameters of the embedding, and of the LM head if that is a matrix of its own."""
+        return self.vocab_size * self.hidden_dim * (1 if self.tied_embeddings else 2)
+
+    @property
+    def embedded(self) -> Numbers:
+        """1 where there is a vocabulary, 0 where none is known."""
+        return np.minimum(self.vocab_size, 1.0)
+
+    @property
+    def params(self) -> Numbers:
+        """All parameters; biases are not counted (below 0.2 %)."""
+        blocks = sum((block.layers * block.layer_params(self.hidden_dim) for block in self.blocks), start=0.0)
+        return blocks + self.embedding_params + self.hidden_dim + self.more_params
+
+    @property
+    def active_params(self) -> Numbers:
+        """Parameters but the experts that a token does not go to.
+
+        With embedding and LM head, as most publishers count (Mixtral, Qwen, Llama, DeepSeek); some
+        leave the embedding out (gpt-oss).
+        """
+        blocks = sum((block.layers * block.active_params(self.hidden_dim) for block in self.blocks), start=0.0)
+        return blocks + self.embedding_params + self.hidden_dim
+
+    def kv_bytes_per_token(self, kv_bytes: Numbers = 2.0) -> Numbers:
+        """Bytes of KV cache that a token of one sequence takes, all layers and KV heads together.
+
+        2 · layers · n_kv_heads · head_dim · bytes (Pope et al. 2022, "Efficiently Scaling
+        Transformer Inference", §3.3) where all layers are alike. Layers with a window count too:
+        they keep a token as long as it is in the window.
+        """
+        widths = (block.layers * kept_width(block.mixer) for block in self.blocks)
+        return sum(widths, start=0.0) * kv_bytes
+
+    def resized(self, **numbers: Any) -> Transformer:
+        """The same build with other `hidden_dim`, `layers`, `n_heads`, `n_kv_heads`, `head_dim`, `vocab_size`,
+        `gated` or `tied_embeddings`: all its blocks change in proportion.
+
+        Raises
+        ------
+        ParameterError
+            If that leaves a part with no whole number of heads.
+        """
+        ratios = {
+            name: numbers[name] / getattr(self, name) if name in numbers else 1.0
+            for name in ("layers", "n_heads", "n_kv_heads", "head_dim")
+        }
+        try:
+            blocks = tuple(block.resized(*ratios.values()) for block in self.blocks)
+        except ParameterError as error:
+            names = {"heads": "n_heads", "kv_heads": "n_kv_heads", "nope_dim": "head_dim", "value_dim": "head_dim"}
+            name, sentence = next(iter(error.faults.items()))
+            raise ParameterError({names.get(name, name): f"in layers of another kind, {sentence}"}) from None
+        if "gated" in numbers:
+            blocks = tuple(
+                block if block.ffn is None else replace(block, ffn=replace(block.ffn, gated=numbers["gated"]))
+                for block in blocks
+            )
+        rest = {name: numbers[name] for name in ("hidden_dim", "vocab_size", "tied_embeddings") if name in numbers}
+        return replace(self, blocks=blocks, **rest)
+
+    def shardable(self, devices: Numbers) -> Any:
+        """Whether devices can share the heads of all layers evenly; a bool, or an array of them."""
+        mixers = [block.mixer for block in self.blocks if block.mixer is not None]
+        return np.logical_and.reduce([mixer.shardable(devices) for mixer in mixers])
+
+    def fault(self, devices: Numbers) -> str | None:
+        """Say where devices cannot share the heads evenly; None where they can."""
+        faults = (block.mixer.fault(devices) for block in self.blocks if block.mixer is not None)
+        return next((fault for fault in faults if fault), None)
 
 
-def kv_heads_fault(n_heads: Numbers, n_kv_heads: Numbers) -> str | None:
-    """Say where KV heads do not divide query heads; None where they do."""
-    at_odds = n_heads % n_kv_heads != 0
-    if not np.any(at_odds):
-        return None
-    heads, kv_heads = first_pair(at_odds, n_heads, n_kv_heads)
-    return f"n_kv_heads must divide n_heads={heads:g}, and {kv_heads:g} does not"
+def check_counts(**counts: Any) -> None:
+    """Refuse what is no count, all that are not at once."""
+    faults = {name: fault for name, value in counts.items() if (fault := COUNT.fault(name, value))}
+    if faults:
+        raise ParameterError(faults)
+
+
+def _sees_all(mixer: Mixer | None) -> bool:
+    """Whether its tokens attend to all before them."""
+    return not isinstance(mixer, Recurrence) and bool(np.all(np.isinf(getattr(mixer, "window", np.inf))))
+
+
+def kept_width(mixer: Mixer | None) -> Numbers:
+    """Elements that a mixer adds to the cache for each token."""
+    if mixer is None:
+        return 0.0
+    return mixer.kv_width if getattr(mixer, "keeps", True) else 0.0

@@ -72,7 +72,7 @@ class Allowed:
             self.low <= number <= self.high
             and (number > 0 or self.zero)
             and (math.isfinite(number) or self.infinite)
-            and (not self.whole or number.is_integer())
+            and (not self.whole or number.is_integer() or math.isinf(number))
         )
         return None if admitted else f"{name} must be {self}, not {shown(value)}"
 
@@ -113,6 +113,11 @@ def settle(instance: object, **allowed: Allowed) -> None:
             object.__setattr__(instance, name, as_floats(value))
     if faults:
         raise ParameterError(faults)
+
+
+def anywhere(test: Any) -> bool:
+    """Whether a test of numbers or arrays is true of any; numpy's own is slow on a plain bool."""
+    return bool(test) if isinstance(test, (bool, float)) else bool(np.any(test))
 
 
 def as_floats(value: Any) -> Numbers:

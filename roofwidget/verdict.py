@@ -44,7 +44,7 @@ def _bound(phase: Pass) -> Words:
 
 def fit(metrics: Metrics) -> str:
     """Whether the batch fits in memory, with how much room or with how many devices."""
-    devices, batch, memory = metrics.scenario.devices, metrics.scenario.workload.batch, metrics.memory
+    devices, batch, memory = metrics.scenario.total_devices, metrics.scenario.workload.batch, metrics.memory
     if memory.fits:
         room = f"with room for a batch of {grouped(metrics.largest_batch, 12)}"
         return f"It fits on {count(devices, 'device')} {room}."

@@ -33,11 +33,14 @@ class Workload:
         return self.seq_len + self.output_tokens - 1
 
     @property
-    def mean_context(self) -> Numbers:
-        """Context of the average decode step: the mean of those from the prompt + 1 to the final one.
+    def first_context(self) -> Numbers:
+        """Context of the first decode step: the prompt and the token that prefill gave.
 
-        Work is linear in the context, so the average step is the step at the average context. An
-        answer of one token needs no step; then it is the prompt's, for the step that would follow.
+        An answer of one token needs no step; then it is the prompt's, for the step that would follow.
         """
-        first = self.seq_len + (self.output_tokens > 1)
-        return (first + self.final_context) / 2
+        return self.seq_len + (self.output_tokens > 1)
+
+    @property
+    def mean_context(self) -> Numbers:
+        """Context of the average decode step."""
+        return (self.first_context + self.final_context) / 2

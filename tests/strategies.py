@@ -15,6 +15,8 @@ settings.load_profile("roofwidget")
 # table on purpose; test_schema checks that the schema says the same.
 COUNTS = {
     "devices": (1, 1024),
+    "pipeline": (1, 512),
+    "data_parallel": (1, 1024),
     "hidden_dim": (1, 1_048_576),
     "layers": (1, 10_000),
     "n_heads": (1, 4096),
@@ -30,14 +32,17 @@ SIZES = {
     "hbm_bw_gbs": (1e-2, 1e7),
     "hbm_cap_gb": (1e-3, 1e6),
     "link_gbs": (1e-3, 1e6),
+    "link_latency_us": (1e-3, 1e4),
     "memory_utilization": (0.01, 1.0),
     "params_b": (1e-4, 1e5),
     "weight_bytes": (0.05, 16.0),
+    "expert_weight_bytes": (0.05, 16.0),
     "kv_bytes": (0.05, 16.0),
     "activation_bytes": (0.05, 16.0),
 }
-SWITCHES = ("gated_ffn", "tied_embeddings")
-NULLABLE = ("link_gbs", "head_dim", "vocab_size")
+SWITCHES = ("gated_ffn", "tied_embeddings", "expert_parallel")
+NULLABLE = ("link_gbs", "link_latency_us", "head_dim", "vocab_size", "expert_weight_bytes")
+PRESETS = ("accelerator", "transformer")
 
 
 def between(low, high):
@@ -65,6 +70,7 @@ def requests(draw):
     request = {name: draw(counts(*ends)) for name, ends in COUNTS.items()}
     request |= {name: draw(between(*ends)) for name, ends in SIZES.items()}
     request |= {name: draw(st.booleans()) for name in SWITCHES}
+    request |= dict.fromkeys(PRESETS)
     request |= {name: None for name in NULLABLE if draw(st.booleans())}
     queries, keys, devices = draw(heads())
     request |= {"n_heads": queries, "n_kv_heads": keys, "devices": devices}
@@ -76,6 +82,7 @@ def requests(draw):
     if 1.01 * frame > SIZES["params_b"][1]:  # more than any model may have
         request |= {"layers": 1, "hidden_dim": queries, "head_dim": 1, "vocab_size": None}
         frame = 1e-3
+    request["pipeline"] = min(request["pipeline"], request["layers"])
     fewest, most = SIZES["params_b"]
     request["params_b"] = draw(between(max(fewest, 1.01 * frame), most))
     return request
@@ -115,7 +122,7 @@ def numbers(draw):
 def build(n):
     return Scenario(
         Accelerator({"bf16": n["peak"]}, n["bandwidth"], n["capacity"], n["link"]),
-        Transformer(
+        Transformer.dense(
             n["hidden"],
             n["layers"],
             n["queries"],

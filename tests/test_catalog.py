@@ -124,4 +124,4 @@ CONFIGS = {
 def test_transformers_are_as_their_configurations_say(name):
     model = Transformer.named(name)
     dimensions = (model.layers, model.hidden_dim, model.n_heads, model.n_kv_heads, model.head_dim)
-    assert (*dimensions, model.ffn_dim, model.vocab_size) == CONFIGS[name]
+    assert (*dimensions, model.blocks[0].ffn.width, model.vocab_size) == CONFIGS[name]

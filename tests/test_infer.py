@@ -23,8 +23,15 @@ DEFAULTS = {
     "output_tokens": 1,
     "kv_bytes": 2,
     "activation_bytes": 2,
+    "expert_weight_bytes": None,
+    "link_latency_us": None,
+    "pipeline": 1,
+    "data_parallel": 1,
+    "expert_parallel": False,
+    "accelerator": None,
+    "transformer": None,
 }
-NULLABLE = ["link_gbs", "head_dim", "vocab_size"]
+NULLABLE = ["link_gbs", "link_latency_us", "head_dim", "vocab_size", "expert_weight_bytes"]
 NUMBERS = [*COUNTS, *SIZES]
 
 # The mission's model served otherwise, so that every optional field has something to say.

@@ -54,7 +54,7 @@ class TestEverythingIsCounted:
         n = {**drawn, "devices": 1}
         scenario = build(n)
         model, head = scenario.model, n["hidden"] * n["vocabulary"]
-        blocks = model.params - model.embedding_params - model.norm_params
+        blocks = model.params - model.embedding_params - (2 * n["layers"] + 1) * n["hidden"]
         width = n["queries"] * n["width"] * n["layers"]
         # steps follow the prompt at contexts prompt + 1 … prompt + output − 1; for one token none does
         context = n["prompt"] + (n["output"] / 2 if n["output"] > 1 else 0)
@@ -103,9 +103,9 @@ class TestTheRooflineIsABound:
     @given(numbers())
     def test_decode_streams_every_matrix_and_the_cache(self, drawn):
         scenario = build(drawn)
-        held, model, share = footprint(scenario), scenario.model, drawn["weight_bytes"] / drawn["devices"]
+        held, share = footprint(scenario), drawn["weight_bytes"] / drawn["devices"]
         table = 0 if drawn["tied"] else drawn["vocabulary"] * drawn["hidden"] * share
-        matrices = held.weights - table - model.norm_params * drawn["weight_bytes"]
+        matrices = held.weights - table - (2 * drawn["layers"] + 1) * drawn["hidden"] * drawn["weight_bytes"]
         cache = held.kv_cache * (drawn["prompt"] + (drawn["output"] - 1) / 2) / scenario.workload.final_context
         assert at_least(evaluate(scenario).tpot, (matrices + cache) / drawn["bandwidth"])
 
@@ -136,7 +136,8 @@ class TestMemory:
     def test_the_largest_batch_fits_and_one_more_does_not(self, data):
         """In sizes that binary fractions hold, down to the last byte."""
         small = st.integers(1, 64)
-        model = Transformer(*(data.draw(small) for _ in range(2)), 4, data.draw(st.sampled_from([1, 2, 4])), 8, 16, 32)
+        kv_heads = data.draw(st.sampled_from([1, 2, 4]))
+        model = Transformer.dense(data.draw(small), data.draw(small), 4, kv_heads, 8, 16, 32)
         precision = Precision(*(data.draw(st.sampled_from([0.5, 1, 2, 4])) for _ in range(3)))
         workload = Workload(data.draw(st.integers(1, 20_000)), data.draw(st.integers(1, 300)))
 
@@ -221,15 +222,15 @@ class TestArraysAreManyScalars:
 
     def test_over_query_heads(self):
         device, both = Accelerator({"bf16": 1.0}, 1.0, 1000.0), np.array([64, 48])
-        scenario = Scenario(device, Transformer(8, 3, both, 2, 2, 16), workload=Workload(1))
+        scenario = Scenario(device, Transformer.dense(8, 3, both, 2, 2, 16), workload=Workload(1))
         swept = evaluate(scenario).devices_needed
         alone = [
-            evaluate(replace(scenario, transformer=replace(scenario.model, n_heads=h))).devices_needed for h in both
+            evaluate(replace(scenario, transformer=Transformer.dense(8, 3, h, 2, 2, 16))).devices_needed for h in both
         ]
         assert swept.tolist() == alone
 
     def test_over_vocabularies_one_of_which_is_unknown(self):
-        model = Transformer(8, 3, 4, 2, 2, 16)
+        model = Transformer.dense(8, 3, 4, 2, 2, 16)
         swept = evaluate(Scenario("H100 SXM", replace(model, vocab_size=np.array([0, 32])))).tpot
         alone = [evaluate(Scenario("H100 SXM", replace(model, vocab_size=v))).tpot for v in (0, 32)]
         assert swept.tolist() == alone
@@ -270,5 +271,5 @@ class TestInferOverTheWholeOfEveryRange:
     @settings(max_examples=40)
     def test_parameters_come_out_as_asked(self, request):
         """Whatever the FFN has to be for it: on one device, weights are params_b · weight_bytes."""
-        memory = infer({**request, "devices": 1})["outputs"]["memory"]
+        memory = infer({**request, "devices": 1, "pipeline": 1})["outputs"]["memory"]
         assert memory["weights_gb"] == pytest.approx(request["params_b"] * request["weight_bytes"], rel=1e-6)

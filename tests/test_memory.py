@@ -13,7 +13,14 @@ import pytest
 from roofwidget import Accelerator, Precision, Scenario, Transformer, Workload
 from roofwidget.roofline.memory import devices_needed, footprint, largest_batch
 
-SMALL = Transformer(8, 5, 4, 2, 3, 10, 32)
+SIZES = {"hidden_dim": 8, "layers": 5, "n_heads": 4, "n_kv_heads": 2, "head_dim": 3, "ffn_dim": 10, "vocab_size": 32}
+
+
+def small(**changes):
+    return Transformer.dense(**{**SIZES, **changes})
+
+
+SMALL = small()
 
 
 def scenario(usable=1e6, model=SMALL, devices=1, *, prompt=7, output=3, batch=3, utilization=1.0):
@@ -45,15 +52,15 @@ class TestFootprint:
         assert not footprint(scenario(8045)).fits
 
     def test_tied_embeddings_are_held_once(self):
-        assert footprint(scenario(model=replace(SMALL, tied_embeddings=True))).weights == 5968  # 6480 − 2·256
+        assert footprint(scenario(model=small(tied_embeddings=True))).weights == 5968  # 6480 − 2·256
 
     def test_plain_ffn(self):
-        memory = footprint(scenario(model=replace(SMALL, gated=False)))
+        memory = footprint(scenario(model=small(gated=False)))
         assert memory.weights == 5680  # 6480 − 2 · 5·80
         assert memory.activations == 546  # one intermediate: 7 · (16 + 10) · 3
 
     def test_without_vocabulary(self):
-        assert footprint(scenario(model=replace(SMALL, vocab_size=0))).weights == 5456  # 6480 − 2·512
+        assert footprint(scenario(model=small(vocab_size=0))).weights == 5456  # 6480 − 2·512
 
 
 class TestActivations:
@@ -94,7 +101,7 @@ class TestDevices:
 
     def test_they_divide_the_query_heads(self):
         """Of ten heads there are no thirds: what two devices cannot hold takes five."""
-        ten_heads = replace(SMALL, n_heads=10, n_kv_heads=1)
+        ten_heads = small(n_heads=10, n_kv_heads=1)
         assert {devices_needed(scenario(usable, ten_heads)) for usable in range(2000, 12_000, 250)} == {0, 1, 2, 5, 10}
 
 
@@ -118,7 +125,7 @@ class TestLargestBatch:
 
 def test_largest_batch_where_rounding_costs_the_last():
     """Sizes that are no binary fractions, in a memory that a batch of 102 fills to the byte."""
-    model = Transformer(64, 7, 8, 4, 64, 333)
+    model = Transformer.dense(64, 7, 8, 4, 64, 333)
     sizes = Precision(weight_bytes=0.55, kv_bytes=0.3, activation_bytes=0.7)
     full = Scenario(Accelerator({"bf16": 1.0}, 1.0, 1.0), model, sizes, Workload(100, 1, 102), 1, 1.0)
     device = Accelerator({"bf16": 1.0}, 1.0, capacity=footprint(full).total)

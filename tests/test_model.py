@@ -323,7 +323,7 @@ class TestPresets:
         assert model.params_b == pytest.approx(8.030_261_248)
         dimensions = (model.hidden_dim, model.layers, model.n_heads, model.n_kv_heads, model.head_dim, model.vocab_size)
         assert dimensions == (4096, 32, 32, 8, 128, 128_256)
-        assert model.metrics.scenario.model.ffn_dim == pytest.approx(14_336)
+        assert model.metrics.scenario.model.blocks[0].ffn.width == pytest.approx(14_336)
         assert tells_what_infer_does(model)
 
     def test_plain_ffn_and_tied_embeddings(self):
@@ -347,12 +347,19 @@ class TestPresets:
         assert model.metrics.scenario.model.params == pytest.approx(Transformer.named(name).params)
 
     @pytest.mark.parametrize(("name", "value"), [("peak_tflops", 500), ("hbm_cap_gb", 80), ("link_gbs", None)])
-    def test_is_dropped_when_one_of_its_numbers_is_edited(self, name, value):
+    def test_is_custom_from_it_when_one_of_its_numbers_is_edited(self, name, value):
         model = RooflineModel(accelerator="H100 SXM", transformer="Llama 3.1 8B")
+        standing = getattr(model, name)
         setattr(model, name, value)
-        assert model.accelerator is None
         assert getattr(model, name) == value
-        assert model.transformer == "Llama 3.1 8B"
+        assert model.metrics.scenario.device.name == "custom, from H100 SXM"
+        assert model.metrics.scenario.model.name == "Llama 3.1 8B"
+        setattr(model, name, standing)
+        assert model.metrics.scenario.device.name == "H100 SXM"
+
+    def test_of_an_edited_accelerator_all_formats_follow_the_peak(self):
+        model = RooflineModel(accelerator="H100 SXM", peak_tflops=989.4 / 2)
+        assert model.metrics.scenario.device.peak("fp8") == pytest.approx(1978.9e12 / 2)
 
     def test_stays_when_something_else_is(self):
         model = RooflineModel(accelerator="H100 SXM", transformer="Llama 3.1 8B")
@@ -367,9 +374,9 @@ class TestPresets:
 
     def test_explicit_numbers_win(self):
         model = RooflineModel(accelerator="H100 SXM", hbm_cap_gb=94)
-        assert (model.hbm_cap_gb, model.hbm_bw_gbs, model.accelerator) == (94, 3350, None)
+        assert (model.hbm_cap_gb, model.hbm_bw_gbs, model.accelerator) == (94, 3350, "H100 SXM")
         model.update(transformer="Llama 3.1 8B", layers=16, vocab_size=None)
-        assert (model.layers, model.hidden_dim, model.vocab_size, model.transformer) == (16, 4096, None, None)
+        assert (model.layers, model.hidden_dim, model.vocab_size, model.transformer) == (16, 4096, None, "Llama 3.1 8B")
 
     def test_explicit_numbers_that_agree_keep_it(self):
         assert RooflineModel(accelerator="H100 SXM", hbm_bw_gbs=3350).accelerator == "H100 SXM"
@@ -381,13 +388,13 @@ class TestPresets:
         model.accelerator = "H200 SXM"
         assert (model.accelerator, model.hbm_bw_gbs) == ("H200 SXM", 4800)
 
-    def test_the_last_that_is_told_is_what_is(self):
-        """A menu that follows the trait must not end on a preset whose numbers were not all taken."""
-        model = RooflineModel()
-        heard = Heard(model, "transformer")
-        model.update(transformer="Llama 2 7B", layers=10)
-        assert model.transformer is None
-        assert not heard or heard[-1].new is None
+    def test_an_edited_model_keeps_the_build_of_its_layers(self):
+        """Mixtral 8x7B with 16 of 32 layers and half its parameters: the same experts, half as often."""
+        model = RooflineModel(transformer="Mixtral 8x7B", layers=16, params_b=23.482, vocab_size=32000)
+        (block,) = model.metrics.scenario.model.blocks
+        assert (block.layers, block.ffn.experts, block.ffn.active) == (16, 8, 2)
+        assert block.ffn.width == pytest.approx(14336, rel=1e-3)
+        assert model.metrics.scenario.model.name == "custom, from Mixtral 8x7B"
 
 
 class TestValues:

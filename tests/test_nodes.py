@@ -9,9 +9,18 @@ from dataclasses import replace
 import pytest
 
 from roofwidget import Accelerator, Precision, Scenario, Transformer, Workload
-from roofwidget.roofline.nodes import Node, decode_nodes, forward_nodes, prefill_nodes
+from roofwidget.architecture.work import Extent
+from roofwidget.roofline.node import Node
+from roofwidget.roofline.nodes import decode_nodes, forward_nodes, prefill_nodes
 
-SMALL = Transformer(8, 5, 4, 2, 3, 10, 32)
+SIZES = {"hidden_dim": 8, "layers": 5, "n_heads": 4, "n_kv_heads": 2, "head_dim": 3, "ffn_dim": 10, "vocab_size": 32}
+
+
+def small(**changes):
+    return Transformer.dense(**{**SIZES, **changes})
+
+
+SMALL = small()
 DEVICE = Accelerator({"bf16": 1.0}, bandwidth=1.0, capacity=1.0, link_bandwidth=1.0)
 BYTES = Precision(weight_bytes=2, kv_bytes=0.5, activation_bytes=3)
 
@@ -86,7 +95,7 @@ def test_lm_head_does_not_grow_with_the_prompt():
 
 def test_new_tokens_beside_cached_ones():
     """Four tokens on top of six: they attend to 7, 8, 9 and 10, which is 34 pairs."""
-    (attention,) = (n for n in forward_nodes(scenario(), 1, new_tokens=4, context=10) if n.name == "attention")
+    (attention,) = (n for n in forward_nodes(scenario(), Extent(1, 4, 10, 10, 4)) if n.name == "attention")
     assert attention.flops == 5 * 48 * 34  # = 5 · 2·12·(10·11 − 6·7)
     assert attention.kv_bytes == 5 * 12 * (10 + 4) * 0.5
     assert attention.activation_bytes == 5 * 4 * 24 * 3
@@ -105,7 +114,7 @@ class TestAttentionVariants:
         ids=["MHA", "GQA", "MQA"],
     )
     def test_kv_heads(self, kv_heads, qkv_flops, qkv_weights, kv_bytes):
-        nodes = decode(replace(SMALL, n_kv_heads=kv_heads))
+        nodes = decode(small(n_kv_heads=kv_heads))
         assert nodes["QKV projection"].flops == qkv_flops
         assert nodes["QKV projection"].weight_bytes == qkv_weights
         assert nodes["attention"].kv_bytes == kv_bytes
@@ -116,16 +125,16 @@ class TestAttentionVariants:
 class TestFeedForward:
     def test_plain(self):
         # 5 · 4·3·8·10; 5 · 2·8·10 · 2; activations as when gated
-        plain = decode(replace(SMALL, gated=False))["FFN"]
+        plain = decode(small(gated=False))["FFN"]
         assert plain == Node("FFN", 4800, weight_bytes=1600, activation_bytes=1620)
 
 
 class TestEmbeddings:
     def test_without_vocabulary_there_are_none(self):
-        assert list(decode(replace(SMALL, vocab_size=0))) == ["QKV projection", "attention", "output projection", "FFN"]
+        assert list(decode(small(vocab_size=0))) == ["QKV projection", "attention", "output projection", "FFN"]
 
     def test_tied_ones_work_as_much(self):
-        assert decode(replace(SMALL, tied_embeddings=True)) == decode()
+        assert decode(small(tied_embeddings=True)) == decode()
 
 
 class TestTensorParallelism:
@@ -141,7 +150,7 @@ class TestTensorParallelism:
         Node("FFN", 1800, weight_bytes=600, activation_bytes=945),  # f = 2.5: 5·6·3·8·2.5; 5·3·8·2.5·2; 5·3·21·3
         Node("LM head", 384, weight_bytes=128, activation_bytes=144),  # V = 8: 2·3·8·8; 8·8·2; 3·16·3
         # twice a layer the 3·8·3 = 72 bytes of hidden states, of which a ring sends 2·¾: 5 · 2 · 108
-        Node("all-reduce", link_bytes=1080),
+        Node("all-reduce", link_bytes=1080, link_steps=60),  # 2·3 steps of a ring, each
     )
 
     @pytest.mark.parametrize("expected", SHARDS, ids=lambda node: node.name)

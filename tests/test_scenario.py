@@ -46,7 +46,7 @@ class TestRefuses:
 
     def test_devices_that_would_tear_kv_heads_apart(self):
         """3 devices of 8 of 24 query heads each: 8/3 KV heads are not whole; 4 and 24 devices are in order."""
-        model = Transformer(24, 1, 24, 8, 1, 1.0)
+        model = Transformer.dense(24, 1, 24, 8, 1, 1.0)
         with pytest.raises(ParameterError, match="divide n_kv_heads=8 or be a multiple of it, and 3 does not"):
             Scenario("H100 SXM", model, devices=3)
         assert Scenario("H100 SXM", model, devices=4).devices == 4
@@ -125,7 +125,7 @@ class TestIntegersDoNotWrap:
         assert isinstance(Workload(batch=np.int64(2)).batch, float)
 
     def test_dimensions(self):
-        model = Transformer(*(np.array([n], np.int32) for n in (16384, 126, 128, 8, 128, 53248, 128256)))
+        model = Transformer.dense(*(np.array([n], np.int32) for n in (16384, 126, 128, 8, 128, 53248, 128256)))
         assert model.params.tolist() == [405_853_388_800]  # Llama 3.1 405B
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mission import MISSION
-from strategies import COUNTS, NULLABLE, SIZES, SWITCHES, between, requests
+from strategies import COUNTS, NULLABLE, PRESETS, SIZES, SWITCHES, between, requests
 
 from roofwidget import ParameterError, infer, request_schema, response_schema
 
@@ -42,8 +42,7 @@ def test_ranges_and_defaults():
         kind = "integer" if name in COUNTS else "number"
         assert fields[name]["type"] == ([kind, "null"] if name in NULLABLE else kind)
     assert all(fields[name]["type"] == "boolean" for name in SWITCHES)
-    assert set(fields) == {*COUNTS, *SIZES, *SWITCHES}
-    assert request_schema()["required"] == list(MISSION)
+    assert set(fields) == {*COUNTS, *SIZES, *SWITCHES, *PRESETS}
     assert all("default" in fields[name] for name in set(fields) - set(MISSION))
 
 
@@ -102,6 +101,8 @@ def test_refuses_a_field_exactly_where_infer_does(name, data):
     request = ROOMY | {name: value}
     if name in ("n_kv_heads", "devices") and REQUEST.is_valid(request):
         request["n_heads"] = value  # which they must divide
+    if name == "pipeline" and REQUEST.is_valid(request):
+        request |= {"layers": value, "params_b": 10_000}  # of which each stage needs one
     assert faults(request) == ([] if REQUEST.is_valid(request) else [name])
 
 

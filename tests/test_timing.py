@@ -11,7 +11,7 @@ from roofwidget.roofline.nodes import Node
 from roofwidget.roofline.timing import BOUNDS, time_pass
 
 DEVICE = Accelerator({"bf16": 1000.0, "fp8": 2000.0}, bandwidth=100.0, capacity=1e6, link_bandwidth=10.0)
-SCENARIO = Scenario(DEVICE, Transformer(8, 5, 4, 2, 3, 10, 32))
+SCENARIO = Scenario(DEVICE, Transformer.dense(8, 5, 4, 2, 3, 10, 32))
 
 COMPUTING = Node("computing", flops=5000, weight_bytes=300)  # 5 s of FLOPs, 3 s of bytes
 STREAMING = Node("streaming", flops=1000, kv_bytes=200, activation_bytes=200)  # 1 s, 4 s

@@ -1,6 +1,6 @@
 """Dimensions, and what follows from them."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -8,7 +8,14 @@ import pytest
 from roofwidget import ParameterError, Transformer
 
 # 5 · (8·3·(2·4+2·2) + 3·8·10) + (2·5+1)·8 + 2·32·8 = 5 · (288 + 240) + 88 + 512
-SMALL = Transformer(8, 5, 4, 2, 3, 10, 32)
+SIZES = {"hidden_dim": 8, "layers": 5, "n_heads": 4, "n_kv_heads": 2, "head_dim": 3, "ffn_dim": 10, "vocab_size": 32}
+
+
+def small(**changes):
+    return Transformer.dense(**{**SIZES, **changes})
+
+
+SMALL = small()
 SMALL_PARAMS = 3240
 DIMENSIONS = {"hidden_dim": 8, "layers": 5, "n_heads": 4, "n_kv_heads": 2, "head_dim": 3}
 
@@ -18,13 +25,13 @@ class TestParams:
         assert SMALL.params == SMALL_PARAMS
 
     def test_plain(self):
-        assert replace(SMALL, gated=False).params == SMALL_PARAMS - 5 * 80
+        assert small(gated=False).params == SMALL_PARAMS - 5 * 80
 
     def test_tied_embeddings(self):
-        assert replace(SMALL, tied_embeddings=True).params == SMALL_PARAMS - 256
+        assert small(tied_embeddings=True).params == SMALL_PARAMS - 256
 
     def test_multi_head(self):
-        assert replace(SMALL, n_kv_heads=4).params == SMALL_PARAMS + 5 * 96  # 8·3·2·2 more a layer
+        assert small(n_kv_heads=4).params == SMALL_PARAMS + 5 * 96  # 8·3·2·2 more a layer
 
 
 class TestWithParams:
@@ -34,13 +41,13 @@ class TestWithParams:
         assert Transformer.with_params(SMALL_PARAMS, vocab_size=32, **DIMENSIONS) == SMALL
 
     def test_of_a_plain_ffn(self):
-        plain = replace(SMALL, gated=False)
+        plain = small(gated=False)
         assert Transformer.with_params(SMALL_PARAMS - 400, vocab_size=32, gated=False, **DIMENSIONS) == plain
 
     def test_without_vocabulary_all_are_in_the_blocks(self):
         model = Transformer.with_params(SMALL_PARAMS, **DIMENSIONS)
         assert model.params == pytest.approx(SMALL_PARAMS)
-        assert model.ffn_dim == pytest.approx((3240 - 88 - 5 * 288) / (5 * 3 * 8))
+        assert model.blocks[0].ffn.width == pytest.approx((3240 - 88 - 5 * 288) / (5 * 3 * 8))
 
     def test_nothing_left_for_the_ffn(self):
         # attention 5·288, norms 88: 1,528
@@ -60,7 +67,7 @@ class TestKvBytes:
         assert SMALL.kv_bytes_per_token(kv_bytes=0.5) == 30
 
     def test_follow_the_kv_heads_only(self):
-        assert replace(SMALL, n_heads=40).kv_bytes_per_token() == SMALL.kv_bytes_per_token()
+        assert small(n_heads=40).kv_bytes_per_token() == SMALL.kv_bytes_per_token()
 
 
 class TestRefuses:
@@ -68,27 +75,27 @@ class TestRefuses:
     @pytest.mark.parametrize("value", [0, -1, 2.5, float("nan"), float("inf"), "8", None, True])
     def test_what_is_no_count(self, field, value):
         with pytest.raises(ParameterError, match=f"^{field} must be a whole number of 1 or more, not "):
-            replace(SMALL, **{field: value})
+            small(**{field: value})
 
     @pytest.mark.parametrize("value", [-1, 0.5, float("inf")])
     def test_vocabulary(self, value):
         with pytest.raises(ParameterError, match=r"^vocab_size must be a whole number of 0 or more, not "):
-            replace(SMALL, vocab_size=value)
+            small(vocab_size=value)
 
     def test_ffn_need_not_be_whole_but_positive(self):
-        assert replace(SMALL, ffn_dim=0.5).ffn_dim == 0.5
+        assert small(ffn_dim=0.5).blocks[0].ffn.width == 0.5
         with pytest.raises(ParameterError, match=r"^ffn_dim must be a number more than 0, not 0"):
-            replace(SMALL, ffn_dim=0)
+            small(ffn_dim=0)
 
     def test_kv_heads_that_do_not_divide_the_heads(self):
         with pytest.raises(ParameterError, match="n_kv_heads must divide n_heads=4, and 3 does not"):
-            replace(SMALL, n_kv_heads=3)
+            small(n_kv_heads=3)
 
     def test_kv_heads_that_do_not_divide_an_array_of_heads(self):
         with pytest.raises(ParameterError, match="n_kv_heads must divide n_heads"):
-            replace(SMALL, n_heads=np.array([4, 5]))
+            small(n_heads=np.array([4, 5]))
 
 
 def test_is_frozen():
     with pytest.raises(FrozenInstanceError):
-        SMALL.layers = 6
+        SMALL.vocab_size = 6

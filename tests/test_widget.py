@@ -355,7 +355,7 @@ class TestNumberControl:
     @pytest.mark.parametrize("name", [name for name in NUMBERS if PARAMETERS[name].allow_none])
     def test_takes_no_text_for_no_value_where_there_need_be_none(self, widget, wire, name):
         field = number(widget, name).field
-        widget.model.update(transformer="Llama 3.1 70B", link_gbs=450)
+        widget.model.update(transformer="Llama 3.1 70B", link_gbs=450, link_latency_us=1, expert_weight_bytes=1)
         assert field.value
         from_browser(field, "")
         assert getattr(widget.model, name) is None

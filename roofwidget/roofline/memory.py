@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from roofwidget.roofline.nodes import Shard
-from roofwidget.scenario import Scenario, shardable
+from roofwidget.scenario import Scenario
 from roofwidget.validation import Numbers
 
 PREFILL_CHUNK = 8192
@@ -53,7 +53,7 @@ def footprint(scenario: Scenario) -> Footprint:
     capacity = scenario.device.capacity
     return Footprint(
         weights=weight_bytes(scenario),
-        kv_cache=scenario.workload.batch * kv_bytes_per_sequence(scenario),
+        kv_cache=scenario.replica_batch * kv_bytes_per_sequence(scenario),
         activations=activation_bytes(scenario),
         capacity=capacity,
         usable=capacity * scenario.memory_utilization,
@@ -61,23 +61,37 @@ def footprint(scenario: Scenario) -> Footprint:
 
 
 def weight_bytes(scenario: Scenario) -> Numbers:
-    """Bytes of weights on each device; replicated KV heads count on every device that has them."""
-    model, shard = scenario.model, Shard.of(scenario.model, scenario.devices)
-    attention = model.hidden_dim * model.head_dim * 2 * (shard.heads + shard.kv_heads)
-    ffn = model.ffn_params / scenario.devices
-    embeddings = model.embedding_params / scenario.devices
-    return (model.layers * (attention + ffn) + embeddings + model.norm_params) * scenario.precision.weight_bytes
+    """Bytes of weights on each device; replicated KV heads count on every device that has them.
+
+    With a pipeline, those of the stage with most layers and the larger end of the model: the
+    embedding or the LM head.
+    """
+    model, precision, devices = scenario.model, scenario.precision, scenario.devices
+    layers: Numbers = 0.0
+    experts: Numbers = 0.0
+    for block in model.blocks:
+        layers = layers + block.layers * block.layer_params_on(model.hidden_dim, devices)
+        experts = experts + block.layers * block.expert_params(model.hidden_dim) / scenario.expert_devices
+    end = model.vocab_size * model.hidden_dim if scenario.is_pipelined else model.embedding_params
+    rest = (end + model.more_params) / devices + model.hidden_dim
+    in_layers = layers * precision.weight_bytes + experts * precision.expert_bytes
+    return in_layers * scenario.stage_share + rest * precision.weight_bytes
 
 
 def kv_bytes_per_token(scenario: Scenario) -> Numbers:
-    """Bytes of KV cache that one token of one sequence takes on each device."""
-    kv_heads = Shard.of(scenario.model, scenario.devices).kv_heads
-    return 2 * scenario.model.layers * kv_heads * scenario.model.head_dim * scenario.precision.kv_bytes
+    """Bytes of KV cache that a token of one sequence takes on each device, on average over its final length."""
+    return kv_bytes_per_sequence(scenario) / scenario.workload.final_context
 
 
 def kv_bytes_per_sequence(scenario: Scenario) -> Numbers:
-    """Bytes of KV cache that one sequence takes on each device at its end."""
-    return scenario.workload.final_context * kv_bytes_per_token(scenario)
+    """Bytes of KV cache and recurrent state that one sequence takes on each device at its end."""
+    context, devices, size = scenario.workload.final_context, scenario.devices, scenario.precision.kv_bytes
+    kept: Numbers = 0.0 * context * devices
+    for block in scenario.model.blocks:
+        if block.mixer is not None:
+            elements, own = block.mixer.kept(context, devices), block.mixer.kept_bytes(context, devices)
+            kept = kept + block.layers * (elements * size + own)
+    return kept * scenario.stage_share
 
 
 def activation_bytes_per_token(scenario: Scenario) -> Numbers:
@@ -86,14 +100,16 @@ def activation_bytes_per_token(scenario: Scenario) -> Numbers:
     The residual stream, and around the FFN its input and its one or two intermediates: that is
     where a forward pass without gradients peaks.
     """
-    model = scenario.model
-    intermediates = (model.ffn_matrices - 1) * model.ffn_dim / scenario.devices
-    return (2 * model.hidden_dim + intermediates) * scenario.precision.activation_bytes
+    live: Numbers = 0.0
+    for block in scenario.model.blocks:
+        if block.ffn is not None:
+            live = np.maximum(live, block.ffn.live(scenario.devices))
+    return (2 * scenario.model.hidden_dim + live) * scenario.precision.activation_bytes
 
 
 def activation_bytes(scenario: Scenario) -> Numbers:
     """Bytes live on each device at the larger of its passes: a chunk of prompt, or a decode step."""
-    tokens = np.maximum(prefill_tokens_at_once(scenario), scenario.workload.batch)
+    tokens = np.maximum(prefill_tokens_at_once(scenario), scenario.microbatch)
     return tokens * activation_bytes_per_token(scenario)
 
 
@@ -106,33 +122,41 @@ def largest_batch(scenario: Scenario) -> Numbers:
     """Sequences of final length that fit together; 0 where not even one does.
 
     What the weights and a prompt's chunk leave, divided by a sequence's KV cache; where that is
-    more sequences than the chunk has tokens, each also needs its own activations in decode.
+    more sequences than the chunk has tokens, each also needs its own activations in decode. As many
+    on every replica.
     """
     memory = footprint(with_batch(scenario, 1.0))
-    sequence = kv_bytes_per_sequence(scenario)
+    sequence, active = kv_bytes_per_sequence(scenario), activation_bytes_per_token(scenario)
     beside_chunk = (memory.usable - memory.weights - memory.activations) // sequence
-    beside_own = (memory.usable - memory.weights) // (sequence + activation_bytes_per_token(scenario))
-    fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0)
-    # rounding may have cost the last one, or given one too many
-    one_more = footprint(with_batch(scenario, fitting + 1)).fits
+    beside_own = (memory.usable - memory.weights) // (sequence + active / scenario.pipeline)
+    replicas = scenario.data_parallel
+    fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0) * replicas
+    # rounding may have cost the last ones, or given some too many
+    one_more = footprint(with_batch(scenario, fitting + replicas)).fits
     one_less = (fitting > 0) & ~np.asarray(footprint(with_batch(scenario, np.maximum(fitting, 1))).fits)
-    return np.asarray(fitting + one_more - one_less, np.float64)[()]
+    return np.asarray(fitting + replicas * one_more - replicas * one_less, np.float64)[()]
 
 
 def devices_needed(scenario: Scenario) -> Numbers:
-    """Fewest devices that can share the heads evenly and on which it would fit; 0 if none."""
-    heads, kv_heads = scenario.model.n_heads, scenario.model.n_kv_heads
-    counts = np.arange(1.0, min(np.max(heads), MOST_DEVICES) + 1)
-    counts = counts[[bool(np.any(shardable(heads, kv_heads, count))) for count in counts]]
+    """Fewest devices that can share every layer and on which it would fit; 0 if none.
+
+    All devices of all stages and replicas, with as many of these as the scenario has.
+    """
+    model = scenario.model
+    counts = np.arange(1.0, min(np.max(model.n_heads), MOST_DEVICES) + 1)
+    counts = counts[[bool(np.any(model.shardable(count))) for count in counts]]
     tried = []
     for count in counts:
-        possible = shardable(heads, kv_heads, count)
+        possible = model.shardable(count)
         devices = np.where(possible, count, 1.0)[()]
         tried.append(possible & np.asarray(footprint(replace(scenario, devices=devices)).fits))
     fits = np.broadcast_arrays(*tried)
-    return np.where(np.any(fits, axis=0), counts[np.argmax(fits, axis=0)], 0)[()]
+    fewest = np.where(np.any(fits, axis=0), counts[np.argmax(fits, axis=0)], 0)[()]
+    return fewest * scenario.pipeline * scenario.data_parallel
 
 
 def with_batch(scenario: Scenario, batch: Numbers) -> Scenario:
     """The same scenario at another batch."""
-    return replace(scenario, workload=replace(scenario.workload, batch=batch))
+    other = copy(scenario)  # nothing that a scenario checks hangs on it
+    object.__setattr__(other, "workload", replace(scenario.workload, batch=batch))
+    return other

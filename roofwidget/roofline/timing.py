@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.roofline.nodes import Node
+from roofwidget.roofline.node import Node
 from roofwidget.scenario import Scenario
-from roofwidget.validation import Numbers
+from roofwidget.validation import Numbers, anywhere
 
 BOUNDS = ("memory", "compute", "communication")
 """What can hold a node back, in the order of the terms of its time."""
@@ -97,15 +97,16 @@ def total(by_node: NDArray[np.float64]) -> Numbers:
 def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
     """Time nodes on the scenario's device.
 
-    A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth) seconds: data
-    stream while the units compute.
+    A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth + link steps ·
+    link latency) seconds: data stream while the units compute.
     """
     device, peak = scenario.device, scenario.device.peak(scenario.precision.compute)
     flops = [node.flops for node in nodes]
     moved = [node.bytes for node in nodes]
     sent = [node.link_bytes for node in nodes]
     # the shape that all of it broadcasts to, found by adding it up
-    shape = np.shape(sum(flops) + sum(moved) + sum(sent) + peak + device.bandwidth + device.link_bandwidth)
+    rates = peak + device.bandwidth + device.link_bandwidth + device.link_latency
+    shape = np.shape(sum(flops) + sum(moved) + sum(sent) + rates)
     work = np.empty((3, len(nodes), *shape))
     for kind, parts in enumerate((moved, flops, sent)):
         for row, part in enumerate(parts):
@@ -113,4 +114,7 @@ def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
     terms = np.empty_like(work)
     for kind, rate in enumerate((device.bandwidth, peak, device.link_bandwidth)):
         terms[kind] = work[kind] / rate
+    if anywhere(device.link_latency):
+        for row, node in enumerate(nodes):
+            terms[2, row] += node.link_steps * device.link_latency
     return Pass(nodes, flops=work[1], bytes=work[0], terms=terms)

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from html import escape
 from typing import Any, Protocol
 
 import ipywidgets
 
-from roofwidget.parameters import PARAMETERS
+from roofwidget.parameters import PARAMETERS, PRESETS
 from roofwidget.quantity import Quantity, Switch
 from roofwidget.units import exact
 from roofwidget.validation import ParameterError
-from roofwidget.widget.model import PRESETS, RooflineModel
+from roofwidget.widget.config_control import ConfigControl
+from roofwidget.widget.guard import Guard
+from roofwidget.widget.model import RooflineModel
 from roofwidget.widget.stops import nearest, stops
-
-Guard = Callable[[Callable[[Any], None]], Callable[[Any], None]]
-"""Wraps a callback so that what it raises is shown in the widget's status line."""
-
 
 GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number with its thousands set apart. A comma anywhere else may be someone's decimal point."""
-
-CUSTOM = ""
-"""What a preset's drop-down holds where the numbers are nobody's; it cannot hold None."""
 
 NAMES = re.compile(rf"\b({'|'.join(PARAMETERS)})\b")
 
@@ -146,23 +140,34 @@ class SwitchControl:
 
 
 class PresetControl:
-    """A drop-down of the catalog's names; "custom" where the numbers are nobody's."""
+    """A field that searches the catalog's names; while it is empty it shows what stands."""
 
     def __init__(self, model: RooflineModel, preset: str, guard: Guard) -> None:
         self.model, self.preset = model, preset
-        names, _ = PRESETS[preset]
-        self.widget = ipywidgets.Dropdown(options=[(f"custom {preset}", CUSTOM), *((name, name) for name in names())])
-        self.widget.tooltip = f"A {preset} from the catalog, to fill the numbers below."
+        self.widget = ipywidgets.Combobox(options=PRESETS[preset].names(), ensure_option=False, continuous_update=False)
+        self.widget.add_class("rw-preset")
+        self.widget.add_class(f"rw-preset-{preset}")
+        self.widget.tooltip = f"Search the catalog for a {preset}, to fill the numbers below; a space makes it custom."
         self.follow()
         self.widget.observe(guard(self._picked), "value")
 
     def follow(self) -> None:
-        """Show the trait's value."""
-        self.widget.value = getattr(self.model, self.preset) or CUSTOM
+        """Show what the numbers are those of."""
+        self.widget.value = ""
+        self.widget.placeholder = self._standing()
+
+    def _standing(self) -> str:
+        values = self.model.parameters()
+        if values[self.preset] is None:
+            return f"custom {self.preset}"
+        scenario = self.model.metrics.scenario
+        return str(scenario.device.name if self.preset == "accelerator" else scenario.model.name)
 
     def _picked(self, change: Any) -> None:
+        if not change["new"]:
+            return
         try:
-            self.model.update(**{self.preset: change["new"] or None})
+            self.model.update(**{self.preset: change["new"].strip() or None})
         finally:
             self.follow()
 
@@ -177,16 +182,19 @@ class Controls:
                 self.by_trait[name] = NumberControl(model, name, parameter, guard)
             else:
                 self.by_trait[name] = SwitchControl(model, name, parameter, guard)
+        self.config = ConfigControl(model, guard)
         preset_of = {"Hardware": "accelerator", "Model": "transformer"}
         groups = dict.fromkeys(parameter.group for parameter in PARAMETERS.values())
         self.widget = ipywidgets.VBox([self._panel(group, preset_of.get(group)) for group in groups])
         self.widget.add_class("rw-controls")
         self._model = model
-        model.observe(self._follow, list(self.by_trait))
+        model.observe(self._follow, list(PARAMETERS))
+        model.observe(self._follow_presets, "metrics")  # their names are made of all the numbers
 
     def close(self) -> None:
         """Stop following the model."""
-        self._model.unobserve(self._follow, list(self.by_trait))
+        self._model.unobserve(self._follow, list(PARAMETERS))
+        self._model.unobserve(self._follow_presets, "metrics")
 
     def excuse(self) -> None:
         """Take back what was said under the fields."""
@@ -199,6 +207,7 @@ class Controls:
         shown = [self.by_trait[preset].widget] if preset else []
         shown += [self.by_trait[name].widget for name, parameter in members.items() if not parameter.detail]
         folded = [self.by_trait[name].widget for name, parameter in members.items() if parameter.detail]
+        folded += [self.config.widget] if preset == "transformer" else []
         if folded:
             shown.append(ipywidgets.Accordion([ipywidgets.VBox(folded)], titles=["more"], selected_index=None))
         panel = ipywidgets.VBox([ipywidgets.HTML(f"<h3>{escape(group)}</h3>"), *shown])
@@ -207,3 +216,7 @@ class Controls:
 
     def _follow(self, change: Any) -> None:
         self.by_trait[change["name"]].follow()
+
+    def _follow_presets(self, change: Any) -> None:
+        for preset in PRESETS:
+            self.by_trait[preset].follow()

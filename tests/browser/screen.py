@@ -223,9 +223,13 @@ class Screen:
         """The handle of a slider."""
         return self.control(name).locator(".noUi-handle")
 
-    def dropdown(self, preset: str) -> Locator:
-        panel = {"accelerator": "Hardware", "transformer": "Model"}[preset]
-        return self.panel(panel).locator("select")
+    def picker(self, preset: str) -> Locator:
+        """The field that searches a catalog; its placeholder says what stands."""
+        return self.root.locator(f".rw-preset-{preset} input")
+
+    def pick(self, preset: str, name: str) -> None:
+        self.picker(preset).fill(name)
+        self.picker(preset).press("Enter")
 
     def panel(self, title: str) -> Locator:
         return self.root.locator(".rw-panel", has=self.page.get_by_role("heading", name=title, exact=True))

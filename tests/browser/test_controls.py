@@ -1,9 +1,12 @@
-"""Sliders, fields, drop-downs and checkboxes."""
+"""Sliders, fields, pickers and checkboxes."""
+
+import re
 
 from playwright.sync_api import expect
 from screen import VIEWS, eventually
 from truth import assert_screen_is_true
 
+from roofwidget import Accelerator
 from roofwidget.parameters import PARAMETERS
 
 SCENARIO = {"accelerator": "H100 SXM", "transformer": "Llama 3.1 8B", "batch": 8}
@@ -84,30 +87,80 @@ def test_a_refused_text_leaves_everything_as_it_stands_and_says_what_is_allowed(
 
 def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
     screen = show()
-    accelerator, transformer = screen.dropdown("accelerator"), screen.dropdown("transformer")
-    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
-    with screen.changes("peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs"):
-        accelerator.select_option("A100 SXM 80GB")
+    accelerator, transformer = screen.picker("accelerator"), screen.picker("transformer")
+    expect(accelerator).to_have_attribute("placeholder", "custom accelerator")
+    with screen.changes("accelerator", "peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs"):
+        screen.pick("accelerator", "A100 SXM 80GB")
     expect(screen.field("peak_tflops")).to_have_value("312")
     expect(screen.field("hbm_bw_gbs")).to_have_value("2,039")
-    with screen.changes("params_b", "hidden_dim", "layers", "n_heads", "head_dim", "vocab_size"):
-        transformer.select_option("Llama 3.1 8B")
+    with screen.changes("transformer", "params_b", "hidden_dim", "layers", "n_heads", "head_dim", "vocab_size"):
+        screen.pick("transformer", "Llama 3.1 8B")
     expect(screen.field("layers")).to_have_value("32")
     eventually(lambda: assert_screen_is_true(screen))
 
     with screen.changes("peak_tflops"):
         screen.type("peak_tflops", "400")
-    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
-    expect(transformer.locator("option:checked")).to_have_text("Llama 3.1 8B")
+    expect(accelerator).to_have_attribute("placeholder", "custom, from A100 SXM 80GB")
+    expect(transformer).to_have_attribute("placeholder", "Llama 3.1 8B")
 
     screen.unfold("Model")
     with screen.changes("tied_embeddings"):
         screen.root.get_by_label("tied embeddings").check()
-    expect(transformer.locator("option:checked")).to_have_text("custom transformer")
+    expect(transformer).to_have_attribute("placeholder", "custom, from Llama 3.1 8B")
     standing = screen.parameters()
-    accelerator.select_option("H100 SXM")
-    accelerator.select_option("custom accelerator")
-    expect(accelerator.locator("option:checked")).to_have_text("custom accelerator")
+    screen.pick("accelerator", "H100 SXM")
+    screen.pick("accelerator", " ")
+    expect(accelerator).to_have_attribute("placeholder", "custom accelerator")
     expect(screen.field("peak_tflops")).to_have_value("989.4")
     assert screen.parameters()["layers"] == standing["layers"]
+    eventually(lambda: assert_screen_is_true(screen))
+
+
+def test_the_catalog_is_searched_and_a_name_it_lacks_is_refused(show):
+    screen = show()
+    listed = screen.root.locator(".rw-preset-accelerator datalist option").evaluate_all("all => all.map(o => o.value)")
+    assert listed == Accelerator.names()
+    screen.pick("accelerator", "H100")
+    expect(screen.status).to_contain_text("H100 SXM")
+    expect(screen.picker("accelerator")).to_have_attribute("placeholder", "custom accelerator")
+    expect(screen.picker("accelerator")).to_have_value("")
+
+
+CONFIG = """{"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+ "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8,
+ "num_local_experts": 8, "vocab_size": 32000}"""
+
+
+def test_a_config_is_pasted_or_uploaded_and_a_broken_one_changes_nothing(show, tmp_path):
+    screen = show(accelerator="H100 SXM", devices=2, batch=8)
+    screen.unfold("Model")
+    paste = screen.root.locator(".rw-config textarea")
+    with screen.changes("transformer", "params_b", "hidden_dim", "layers", "n_heads", "head_dim", "vocab_size"):
+        paste.fill(CONFIG)
+        paste.blur()
+    expect(screen.picker("transformer")).to_have_attribute("placeholder", "mixtral")
+    expect(screen.field("params_b")).to_have_value(re.compile(r"^46\.70"))
+    expect(screen.root.locator(".rw-timings")).to_contain_text("experts")
+    eventually(lambda: assert_screen_is_true(screen))
+
+    standing = screen.parameters()
+    for text, told in [
+        ('{"model_type": "mixtral"', "JSON"),
+        ('{"model_type": "perceptron"}', "perceptron"),
+        ("hello", "JSON"),
+    ]:
+        paste.fill(text)
+        paste.blur()
+        expect(screen.status).to_contain_text(told)
+        expect(paste).to_have_value("")
+        assert screen.parameters() == standing
+
+    file = tmp_path / "tiny.json"
+    file.write_text(CONFIG.replace("14336", "1024"))
+    with screen.changes("transformer", "params_b"):
+        with screen.page.expect_file_chooser() as chooser:
+            screen.root.locator(".rw-config button").click()
+        chooser.value.set_files(file)
+    expect(screen.picker("transformer")).to_have_attribute("placeholder", "tiny")
+    expect(screen.status).to_be_empty()
     eventually(lambda: assert_screen_is_true(screen))

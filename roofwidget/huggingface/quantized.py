@@ -1,0 +1,91 @@
+"""Bytes a weight takes in a checkpoint, as its `quantization_config` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from roofwidget.huggingface.config import Config
+from roofwidget.huggingface.reading import ConfigError
+
+MXFP4 = 0.5 + 1 / 32
+"""4 bits, and an 8-bit scale for each 32 weights (OCP Microscaling Formats 1.0, §5.2)."""
+NVFP4 = 0.5 + 1 / 16
+"""4 bits, and an 8-bit scale for each 16 weights (NVIDIA, "Introducing NVFP4", 2025)."""
+EIGHT_BITS = {"fp8", "fbgemm_fp8", "eetq", "finegrained_fp8", "deepspeed_fp8"}
+SIXTEEN_BITS = 2.0
+
+
+class Stored(NamedTuple):
+    """Bytes a weight takes, and one of an expert where those differ."""
+
+    weight_bytes: float | None = None
+    expert_weight_bytes: float | None = None
+
+
+def stored(config: Config) -> Stored:
+    """What `quantization_config` says of the checkpoint; nothing where there is none.
+
+    Raises
+    ------
+    ConfigError
+        If its method is not known.
+    """
+    if config.fields.get("quantization_config") is None:
+        return Stored()
+    quantization = config.part("quantization_config")
+    method = str(quantization.fields.get("quant_method") or quantization.fields.get("quant_algo") or "").lower()
+    size = _size(method, quantization)
+    if size is None:
+        raise ConfigError(
+            f"quantization_config has the method {method!r}, which is not known here: take it out of the "
+            "configuration, and set weight_bytes yourself"
+        )
+    if config.fields.get("expert_dtype") == "fp4":  # DeepSeek-V4: experts apart from the rest
+        return Stored(size, MXFP4)
+    return Stored(SIXTEEN_BITS, size) if _experts_only(method, quantization) else Stored(size)
+
+
+def _size(method: str, quantization: Config) -> float | None:
+    """Bytes a weight takes, scales included; None where the method is not known."""
+    if method in EIGHT_BITS:
+        return 1.0
+    if method == "mxfp4":
+        return MXFP4
+    if method in ("gptq", "awq", "auto-round", "auto_round", "intel/auto-round"):
+        return grouped_bytes(quantization.count("bits", default=4), quantization.count("group_size", default=128))
+    if method == "bitsandbytes":
+        return 0.5 + 4 / 64 if quantization.flag("load_in_4bit", False) else 1.0
+    if method in ("modelopt", "modelopt_fp4", "nvfp4", "fp4", "modelopt_mixed"):
+        algorithm = str(quantization.fields.get("quant_algo") or method).lower()
+        return NVFP4 if "fp4" in algorithm else 1.0 if "8" in algorithm else None
+    if method in ("compressed-tensors", "quark"):
+        return _first_group(quantization)
+    return None
+
+
+def grouped_bytes(bits: int, group: int) -> float:
+    """Bytes a weight takes with a 16-bit scale a group: 4 bits and groups of 128 are 4.125 bits."""
+    return bits / 8 + (2 / group if group > 0 else 0.0)
+
+
+def _first_group(quantization: Config) -> float | None:
+    """What compressed-tensors and Quark say of the weights of their first group of layers."""
+    groups = quantization.fields.get("config_groups") or {"all": quantization.fields.get("global_quant_config")}
+    first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
+    weights: Any = first.get("weights") or first.get("weight") if isinstance(first, Mapping) else None
+    if not isinstance(weights, Mapping):
+        return None
+    kind, group = str(weights.get("dtype", "")), weights.get("group_size")
+    if kind.startswith("fp4") or (weights.get("type") == "float" and weights.get("num_bits") == 4):
+        return MXFP4 if group == 32 else NVFP4
+    if kind.startswith(("fp8", "int8")):
+        return 1.0
+    bits = weights.get("num_bits") or (4 if kind.startswith("int4") else None)
+    return grouped_bytes(bits, group or 0) if isinstance(bits, int) else None
+
+
+def _experts_only(method: str, quantization: Config) -> bool:
+    """Whether all but the experts keep 16 bits."""
+    ignored = str(quantization.fields.get("modules_to_not_convert") or quantization.fields.get("ignore") or "")
+    return method == "mxfp4" or "self_attn" in ignored
