@@ -20,7 +20,8 @@ def accelerators_page() -> str:
     note = (
         "Peaks are dense TFLOP/s (TOP/s of integers); empty where a chip has no such format. Capacity is what the "
         "device reports. The ridge is that of bf16, or of fp16 where there is none. Figures with ? are not "
-        "confirmed by a primary source. Made from `roofwidget/catalog/accelerators.toml` by `python -m roofwidget.reference docs`."
+        "confirmed by a primary source. Made from `roofwidget/catalog/accelerators.toml` by "
+        "`python -m roofwidget.reference docs`."
     )
     return page("Accelerators", note, head, rows)
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from roofwidget.roofline import capacity, memory
 from roofwidget.roofline.capacity import EngineCapacity
 from roofwidget.roofline.memory import Footprint, footprint
@@ -99,6 +101,12 @@ class Metrics:
     def largest_batch(self) -> Numbers:
         """Sequences of final length that fit together; 0 if none."""
         return memory.largest_batch(self.scenario)
+
+    @property
+    def engine_batch(self) -> Numbers:
+        """Sequences of final length that a serving engine would have room for, after all that it sets aside."""
+        each = np.floor(self.engine_capacity.concurrency(self.scenario.workload.final_context))
+        return np.asarray(each * self.scenario.data_parallel)[()]
 
     @cached_property
     def devices_needed(self) -> Numbers:

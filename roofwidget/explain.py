@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from roofwidget.evaluate import Metrics
+from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.roofline.memory import (
     activation_bytes_per_token,
     kv_bytes_per_sequence,
@@ -50,6 +51,7 @@ def explain(metrics: Metrics) -> list[Step]:
         activations(metrics),
         footprint(metrics),
         largest_batch(metrics),
+        engine_batch(metrics),
         devices_needed(metrics),
     ]
 
@@ -215,6 +217,17 @@ def largest_batch(metrics: Metrics) -> Step:
         formula = "⌊(usable − weights − activations of a chunk of prompt) / KV cache of a sequence⌋, at least 0"
         figures = f"⌊({left} − {si(chunk * active, 'B', 4)}) / {si(sequence, 'B', 4)}⌋"
     return Step("largest batch", formula, figures, grouped(metrics.largest_batch, 12), "arithmetic")
+
+
+def engine_batch(metrics: Metrics) -> Step:
+    """Largest batch after what a serving engine sets aside."""
+    engine, scenario = metrics.engine_capacity, metrics.scenario
+    formula = "utilisation · memory it sees − weights − activation peak − runtime, in whole blocks of its tokens"
+    used = (engine.weights, engine.activation_peak, engine.runtime)
+    left = f"{grouped(scenario.memory_utilization)} · {si(engine.memory, 'B', 4)} − "
+    figures = left + " − ".join(si(size, "B", 4) for size in used) + f" = {si(engine.kv_cache, 'B', 4)}, 0 at least"
+    result = f"{grouped(engine.tokens, 12)} tokens, {grouped(metrics.engine_batch, 12)} sequences"
+    return Step(f"largest batch in {DEFAULT_ENGINE}", formula, figures, result, "catalog/engines.toml")
 
 
 def devices_needed(metrics: Metrics) -> Step:

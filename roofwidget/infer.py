@@ -10,6 +10,7 @@ import numpy as np
 from roofwidget.checks import check
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.parameters import PARAMETERS, PRESETS, build_scenario
+from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.serving.batch_curve import BatchCurve
 from roofwidget.validation import ParameterError
@@ -69,7 +70,7 @@ def response(inputs: Mapping[str, Any], metrics: Metrics) -> dict[str, Any]:
 def outputs(metrics: Metrics) -> dict[str, Any]:
     """What a scenario of plain numbers comes to, in the units that names carry."""
     phases = metrics.phases().items()
-    memory = metrics.memory
+    memory, engine = metrics.memory, metrics.engine_capacity
     return {
         "ttft_ms": float(metrics.ttft) * 1e3,
         "tpot_ms": float(metrics.tpot) * 1e3,
@@ -94,6 +95,14 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
             "fits": bool(memory.fits),
             "largest_batch": int(metrics.largest_batch),
             "devices_needed": int(metrics.devices_needed) or None,
+            "engine": {
+                "name": DEFAULT_ENGINE,
+                "activation_peak_gb": float(engine.activation_peak) / 1e9,
+                "runtime_gb": float(engine.runtime) / 1e9,
+                "kv_cache_gb": float(engine.kv_cache) / 1e9,
+                "kv_tokens": int(engine.tokens),
+                "largest_batch": int(metrics.engine_batch),
+            },
         },
     }
 

@@ -49,6 +49,16 @@ def response_schema() -> Schema:
         "fits": FLAG,
         "largest_batch": COUNT,
         "devices_needed": {"type": ["integer", "null"], "minimum": 1},
+        "engine": record(
+            {
+                "name": TEXT,
+                "activation_peak_gb": NUMBER,
+                "runtime_gb": NUMBER,
+                "kv_cache_gb": NUMBER,
+                "kv_tokens": COUNT,
+                "largest_batch": COUNT,
+            }
+        ),
     }
     outputs = {
         "ttft_ms": NUMBER,

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections import OrderedDict
 from types import MappingProxyType
 
@@ -356,3 +357,55 @@ def test_an_answer_may_be_changed():
     answer["nodes"]["decode"].clear()
     assert infer(MISSION)["inputs"]["batch"] == 1
     assert infer(MISSION)["nodes"]["decode"]
+
+
+SERVED = {"accelerator": "H200 SXM", "transformer": "DeepSeek V3", "devices": 8, "seq_len": 4096, "batch": 32}
+
+
+class TestPresets:
+    """A request may name what it serves, and on what, in place of numbers."""
+
+    def test_fill_what_is_not_given(self):
+        answer = infer(SERVED)
+        assert (answer["inputs"]["hbm_bw_gbs"], answer["inputs"]["layers"], answer["inputs"]["weight_bytes"]) == (
+            4800,
+            61,
+            1,
+        )
+        assert "experts" in [row["name"] for row in answer["nodes"]["decode"]]
+        assert answer["outputs"]["memory"]["kv_bytes_per_token"] == 70_272
+        assert infer(answer["inputs"]) == answer
+
+    def test_numbers_given_win(self):
+        edited = infer(SERVED | {"hbm_bw_gbs": 9600, "weight_bytes": 2})
+        assert edited["inputs"]["hbm_bw_gbs"] == 9600
+        plain = infer(SERVED)["outputs"]["memory"]["weights_gb"]
+        assert edited["outputs"]["memory"]["weights_gb"] == pytest.approx(2 * plain)
+
+    def test_a_configuration_may_stand_for_a_name(self):
+        config = {"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+                  "num_key_value_heads": 8, "num_hidden_layers": 32, "num_local_experts": 8, "num_experts_per_tok": 2,
+                  "vocab_size": 32000}  # fmt: skip
+        by_config = infer({"accelerator": "H100 SXM", "transformer": config, "seq_len": 4096, "batch": 8, "devices": 2})
+        by_name = infer(
+            {"accelerator": "H100 SXM", "transformer": "Mixtral 8x7B", "seq_len": 4096, "batch": 8, "devices": 2}
+        )
+        assert by_config["outputs"] == by_name["outputs"]
+        json.dumps(by_config, allow_nan=False)
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"accelerator": "H900"}, "accelerator must be one of"),
+            ({"accelerator": 5}, "accelerator must be one of the catalog's"),
+            ({"transformer": {"model_type": "perceptron"}}, "the family 'perceptron' is not known here"),
+            ({"transformer": {}}, "a configuration must have model_type"),
+            ({"devices": 3}, "devices must divide n_heads=128"),
+            ({"pipeline": 62}, "pipeline must be at most the 61 layers, not 62"),
+            ({"expert_parallel": "yes"}, "expert_parallel must be true or false"),
+        ],
+    )
+    def test_what_is_wrong_is_told_in_a_sentence(self, change, told):
+        with pytest.raises(ParameterError, match=re.escape(told)) as error:
+            infer(SERVED | change)
+        assert list(error.value.faults) in ([*change], ["config"])

@@ -14,7 +14,7 @@ REMARKS = frozenset({"source"})
 
 @cache
 def entries(table: str) -> dict[str, dict[str, Any]]:
-    """All entries of `accelerators` or `transformers`, by name, in the file's order."""
+    """All entries of `accelerators`, `transformers` or `engines`, by name, in the file's order."""
     return tomllib.loads((files(__name__) / f"{table}.toml").read_text("utf-8"))
 
 

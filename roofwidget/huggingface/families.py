@@ -16,6 +16,7 @@ from roofwidget.huggingface import (  # noqa: F401  each says which families it 
     mixtures,
     older,
     remote,
+    uneven,
     windowed,
 )
 from roofwidget.huggingface.config import Config
@@ -36,8 +37,7 @@ REFUSED = {
     "zamba2": "blocks of attention whose weights many layers share",
     "jetmoe": "a mixture of attention heads",
     "rwkv": "token shift and channel mixing",
-    "t5": "an encoder",
-    "bert": "an encoder",
+    "doge": "attention whose mask is learned",
 }
 """What families that are refused have that is not known here."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.compressed import CompressedAttention
 from roofwidget.architecture.feed_forward import Experts, FeedForward
 from roofwidget.architecture.latent import Indexer, LatentAttention
 from roofwidget.huggingface.beside import latent_norms
 from roofwidget.huggingface.config import Config
 from roofwidget.huggingface.experts import ACTIVE, fine_experts, sparse_layers
-from roofwidget.huggingface.layer import Layer, build, depth_of
+from roofwidget.huggingface.layer import Layer, build, depth_of, grouped_attention
 from roofwidget.huggingface.registry import family
 from roofwidget.transformer import Transformer
 
@@ -33,8 +34,8 @@ def indexer_of(config: Config, stride: int = 1) -> Indexer:
 
 
 @family(
-    "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm_moe_dsa", "glm4_moe_lite", "mistral4",
-    "mistral_large4_text", "axk1", "sarvam_mla",
+    "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25_text", "glm_moe_dsa", "glm4_moe_lite",
+    "mistral4", "mistral_large4_text", "axk1", "sarvam_mla",
 )  # fmt: skip
 def deepseek(config: Config) -> Transformer:
     """DeepSeek-AI 2024, "DeepSeek-V3", §2.1: latent attention, experts in all layers but the first few.
@@ -50,15 +51,24 @@ def deepseek(config: Config) -> Transformer:
     sparse = sparse_layers(config, first=int(config.family in ("glm4_moe_lite", "axk1")))
     plain = None if all(sparse) else FeedForward(config.count("intermediate_size"))
     picks = indexers(config)
+    whole = None if config.flag("use_mla", True) and "kv_lora_rank" in config else unshared_attention(config)
     own = config.family == "mistral_large4_text"
     scaling = 2 * (hidden + config.count("index_n_heads") + config.count("num_attention_heads")) if own else 0
 
     def layer(i: int) -> Layer:
+        if whole is not None:
+            return Layer(whole, moe if sparse[i] else plain)
         mixer = latent_attention(config, picks[i])
         norms = 3.0 if config.family == "axk1" and sparse[i] else 2.0
         return Layer(mixer, moe if sparse[i] else plain, norms, latent_norms(mixer) + scaling)
 
     return build(config, layer)
+
+
+def unshared_attention(config: Config) -> Attention:
+    """Attention with keys and values for heads, which small ones have instead (DeepSeek-VL2, DeepSeek-OCR)."""
+    fields = {name: value for name, value in config.fields.items() if name not in ("head_dim", "v_head_dim")}
+    return grouped_attention(Config(fields, config.family))
 
 
 def indexers(config: Config) -> list[Indexer | None]:

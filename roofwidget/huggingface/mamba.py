@@ -165,6 +165,9 @@ def nemotron_h(config: Config) -> Transformer:
     )
     if not pattern or set(pattern) - set("M*-E"):
         raise config.fault("hybrid_override_pattern", "a text of M, *, - and E", pattern)
+    told = config.count("num_hidden_layers", default=len(pattern))
+    if told != len(pattern):
+        raise config.fault("num_hidden_layers", f"{len(pattern)}, as many as hybrid_override_pattern has", told)
     if "attention_head_dim" in config and "head_dim" not in config:
         config = Config({**config.fields, "head_dim": config.count("attention_head_dim")}, config.family)
     config = config.renamed(n_groups=("n_groups", "mamba_n_groups"), conv_kernel=("conv_kernel", "mamba_d_conv"))

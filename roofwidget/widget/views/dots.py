@@ -16,6 +16,8 @@ from roofwidget.widget.views import figure as fig
 LARGEST, SMALLEST = 700, 45
 NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.3
 """Dots nearer than these shares of the plot's width and height have one label; a label is that wide."""
+NAMED = 0.02
+"""Share of a phase's time below which dots go without a label."""
 
 
 class Frame(NamedTuple):
@@ -145,5 +147,6 @@ def clusters(
         members = [i for i in left if abs(x[i] - x[head]) < NEAR_X and abs(y[i] - y[head]) < NEAR_Y]
         left = [i for i in left if i not in members]
         others = len(members) - 1
-        found.append(Cluster(head, names[head] + (f" and {others} more" if others else "")))
+        if share[members].sum() >= NAMED:
+            found.append(Cluster(head, names[head] + (f" and {others} more" if others else "")))
     return found

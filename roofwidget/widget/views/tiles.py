@@ -8,6 +8,7 @@ from typing import NamedTuple
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
+from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.units import count, grouped, percent, seconds, si
 from roofwidget.verdict import verdict
 from roofwidget.widget import theme
@@ -63,7 +64,8 @@ def tiles(metrics: Metrics) -> list[Tile]:
     ttft, ttft_unit = seconds(metrics.ttft).split(" ")
     tpot, tpot_unit = seconds(metrics.tpot).split(" ")
     answer = f"{grouped(workload.output_tokens, 12)}-token answer in {seconds(metrics.e2e)}"
-    final = f"at {grouped(workload.final_context, 12)} tokens"
+    engine = DEFAULT_ENGINE.split(" ")[0]
+    final = f"of {grouped(workload.final_context, 12)} tokens; {engine} {grouped(metrics.engine_batch, 12)}"
     bound = metrics.decode.bound_name
     return [
         Tile("time to first token", ttft, ttft_unit, f"prompt of {grouped(workload.seq_len, 12)}"),
