@@ -228,7 +228,7 @@ class Transformer:
 
     @property
     def params(self) -> Numbers:
-        """All parameters; biases are not counted (below 0.2 %)."""
+        """All parameters; some biases are left out (below 0.1 %)."""
         blocks = sum((block.layers * block.layer_params(self.hidden_dim) for block in self.blocks), start=0.0)
         return blocks + self.embedding_params + self.hidden_dim + self.more_params
 

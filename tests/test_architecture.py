@@ -159,7 +159,7 @@ def test_compressed_attention_keeps_a_window_and_an_entry_for_many():
     layer = CompressedAttention(64, 512, 1024, 8, 1024, 128, stride=128)
     assert layer.kept(128_000, 1) == 128 * 512 + 1000 * 512
     assert layer.kept(128_000, 8) == layer.kept(128_000, 1)
-    (core,) = (w for w in layer.works(Extent.decode(1, 128_000, 128_000), 4096, 1) if w.name == "compressed attention")
+    (core,) = (w for w in layer.works(Extent.decode(1, 128_000, 128_000), 4096, 1) if w.name == "attention")
     assert core.flops == (128 + 1000) * 4 * 64 * 512
 
 

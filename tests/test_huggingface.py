@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from roofwidget import Scenario, Transformer, evaluate
+from roofwidget.architecture.attention import Attention
+from roofwidget.architecture.parallel import Parallel
+from roofwidget.architecture.recurrence import Recurrence
 from roofwidget.huggingface import ConfigError, families
 
 
@@ -25,7 +28,7 @@ class Model(NamedTuple):
     config: dict[str, Any]
     params: float
     kv_bytes: int
-    windows: dict[int, int] = {}
+    windows: dict[int, int] | None = None
 
 
 # fmt: off
@@ -535,8 +538,9 @@ def told(config):
 @pytest.mark.parametrize("name", MODELS)
 class TestPublished:
     def test_params(self, name):
-        _, params, _, _ = MODELS[name]
-        assert told(MODELS[name].config).params == pytest.approx(params, rel=1e-2 if params % 1e7 == 0 else 1e-5)
+        config, params, *_ = MODELS[name]
+        rounded = params % 1e7 == 0
+        assert told(config).params == pytest.approx(params, rel=1e-2 if rounded else 1e-5)
 
     def test_kv_bytes(self, name):
         assert told(MODELS[name].config).kv_bytes_per_token() == MODELS[name].kv_bytes
@@ -547,7 +551,7 @@ class TestPublished:
             window = getattr(block.mixer, "window", math.inf)
             if math.isfinite(window):
                 found[window] = found.get(window, 0) + block.layers
-        assert found == MODELS[name].windows
+        assert found == (MODELS[name].windows or {})
 
     def test_it_can_be_served(self, name):
         assert 0 < evaluate(Scenario("H100 SXM", told(MODELS[name].config))).tpot < 10
@@ -601,11 +605,13 @@ class TestDefinitions:
         assert both.kept(1000.0, 1) == 1000 * 2 * 4 * 128
 
     def test_both_halves_of_a_parallel_layer_ask_for_their_heads(self):
-        both = told(MODELS["tiiuae/Falcon-H1-34B-Base"].config).mixer
-        assert both.shardable(4)
-        assert not both.shardable(5)  # 20 heads of attention, 32 recurrent ones
-        assert "recurrent" in both.fault(5)
-        assert both.fault(4) is None
+        both = Parallel(Attention(6, 6, 16), Recurrence(8, 16, 4, input_width=128))
+        assert both.shardable(2)
+        assert both.fault(2) is None
+        assert not both.shardable(3)
+        assert "must divide the 8 heads of recurrent layers" in both.fault(3)
+        assert not both.shardable(4)
+        assert "must divide n_heads=6" in both.fault(4)
 
     def test_layers_of_attention_and_recurrence(self):
         blocks = told(MODELS["MiniMaxAI/MiniMax-Text-01-hf"].config).blocks
@@ -776,7 +782,6 @@ def test_junk_in_a_field_is_refused_or_harmless(name):
         for junk in JUNK:
             try:
                 model = told({**MODELS[name].config, field: junk})
-            except ConfigError as error:
-                assert len(str(error)) > 20
-            else:
-                assert 0 < model.params < math.inf
+            except ConfigError:
+                continue
+            assert 0 < model.params < math.inf, (field, junk)

@@ -95,7 +95,7 @@ class CompressedAttention:
             new = new + extent.new / self.stride
         heads = self.heads / devices
         core = Work(
-            "compressed attention" if self.stride else "windowed attention",
+            self._name(),
             flops=extent.batch * pairs * 4 * heads * self.head_dim,
             kv=extent.batch * (read + new) * self.head_dim,
             activations=extent.tokens * 2 * heads * self.head_dim,
@@ -126,3 +126,8 @@ class CompressedAttention:
     def resized(self, heads: float, kv_heads: float, head_dim: float) -> CompressedAttention:
         """The same with so many times the heads and width."""
         return replace(self, heads=self.heads * heads, head_dim=self.head_dim * head_dim)
+
+    def _name(self) -> str:
+        if self.stride is None:
+            return "windowed attention"
+        return "attention" if self.indexer is None else "sparse attention"

@@ -20,18 +20,17 @@ DELTA_RULE_FLOPS = 8.0
 (Yang et al. 2024, "Gated Delta Networks", §3)."""
 LINEAR_FLOPS = 6.0
 """The same where it is not read before it is written (Qin et al. 2024, "Lightning Attention-2", §3)."""
-LINEAR = {"linear_attention", "lightning", "recurrent", "conv"}
+LINEAR = {"linear_attention", "conv"}
 
 
-def linear_layers(config: Config, otherwise: list[bool], names: tuple[str, ...] = ("layer_types",)) -> list[bool]:
+def linear_layers(config: Config, otherwise: list[bool]) -> list[bool]:
     """Whether each layer keeps a state instead of keys and values, as `layer_types` or else the family says."""
-    for name in names:
-        kinds = config.kinds(name, len(otherwise))
-        if kinds is not None:
-            if strange := set(map(str, kinds)) - LINEAR - {"full_attention", "attention"}:
-                raise config.fault(name, f"of full_attention, {', '.join(sorted(LINEAR))}", sorted(strange)[0])
-            return [kind in LINEAR for kind in kinds]
-    return otherwise
+    kinds = config.kinds("layer_types", len(otherwise))
+    if kinds is None:
+        return otherwise
+    if strange := set(map(str, kinds)) - LINEAR - {"full_attention"}:
+        raise config.fault("layer_types", f"of full_attention, {', '.join(sorted(LINEAR))}", sorted(strange)[0])
+    return [kind in LINEAR for kind in kinds]
 
 
 def gated_delta(config: Config) -> Recurrence:

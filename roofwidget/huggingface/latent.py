@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.compressed import CompressedAttention
 from roofwidget.architecture.feed_forward import Experts, FeedForward
@@ -41,7 +43,8 @@ def deepseek(config: Config) -> Transformer:
     """DeepSeek-AI 2024, "DeepSeek-V3", §2.1: latent attention, experts in all layers but the first few.
 
     Kimi Team 2025, "Kimi K2"; GLM-4.7-Flash; Mistral 2026; SK Telecom 2026, A.X K1, with a norm after the
-    experts; Sarvam 2026. DeepSeek-V3.2, GLM-5 and Mistral Large 4 add an indexer.
+    experts; Sarvam 2026. DeepSeek-V3.2, GLM-5 and Mistral Large 4 add an indexer; the last has no rotary keys
+    in every fourth layer.
     """
     layers, hidden = depth_of(config), config.count("hidden_size")
     sources = config.kinds("kv_source_layers", layers)
@@ -53,12 +56,15 @@ def deepseek(config: Config) -> Transformer:
     picks = indexers(config)
     whole = None if config.flag("use_mla", True) and "kv_lora_rank" in config else unshared_attention(config)
     own = config.family == "mistral_large4_text"
+    rotary = rotary_layers(config) if own else [True] * layers
     scaling = 2 * (hidden + config.count("index_n_heads") + config.count("num_attention_heads")) if own else 0
 
     def layer(i: int) -> Layer:
         if whole is not None:
             return Layer(whole, moe if sparse[i] else plain)
         mixer = latent_attention(config, picks[i])
+        if not rotary[i]:
+            mixer = replace(mixer, rope_dim=0.0, nope_dim=mixer.head_dim)
         norms = 3.0 if config.family == "axk1" and sparse[i] else 2.0
         return Layer(mixer, moe if sparse[i] else plain, norms, latent_norms(mixer) + scaling)
 
@@ -69,6 +75,13 @@ def unshared_attention(config: Config) -> Attention:
     """Attention with keys and values for heads, which small ones have instead (DeepSeek-VL2, DeepSeek-OCR)."""
     fields = {name: value for name, value in config.fields.items() if name not in ("head_dim", "v_head_dim")}
     return grouped_attention(Config(fields, config.family))
+
+
+def rotary_layers(config: Config) -> list[bool]:
+    """Whether each layer has rotary keys: all but every so-manieth, or as `no_rope_layers` (1: it has) says."""
+    layers, every = depth_of(config), config.count("no_rope_layer_interval", default=4)
+    told = config.kinds("no_rope_layers", layers)
+    return [(i + 1) % every != 0 for i in range(layers)] if told is None else [bool(flag) for flag in told]
 
 
 def indexers(config: Config) -> list[Indexer | None]:

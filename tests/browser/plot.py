@@ -72,6 +72,15 @@ class Box(NamedTuple):
         )
 
 
+PREFIXES = {"n": "e-9", "µ": "e-6", "m": "e-3", "k": "e3", "M": "e6", "G": "e9", "T": "e12"}
+
+
+def number(text: str) -> float:
+    """What a tick says: "1,000", or with a prefix "100µ"."""
+    bare = text.replace(",", "")
+    return float(bare[:-1] + PREFIXES[bare[-1]]) if bare[-1] in PREFIXES else float(bare)
+
+
 class Axis:
     """Where along an axis a value is, found from the texts and places of its ticks."""
 
@@ -81,7 +90,7 @@ class Axis:
     @cached_property
     def _line(self) -> tuple[float, float]:
         """Pixels an even unit, and where 0 of them is."""
-        evens = [self.even(float(text.replace(",", ""))) for _, text in self.ticks]
+        evens = [self.even(number(text)) for _, text in self.ticks]
         places = [place - 0.5 for place, _ in self.ticks]  # d3 moves ticks to the middle of a pixel
         rate, start = np.polyfit(evens, places, 1)
         return float(rate), float(start)

@@ -89,7 +89,7 @@ def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
     screen = show()
     accelerator, transformer = screen.picker("accelerator"), screen.picker("transformer")
     expect(accelerator).to_have_attribute("placeholder", "custom accelerator")
-    with screen.changes("accelerator", "peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs"):
+    with screen.changes("accelerator", "peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs", "link_latency_us"):
         screen.pick("accelerator", "A100 SXM 80GB")
     expect(screen.field("peak_tflops")).to_have_value("312")
     expect(screen.field("hbm_bw_gbs")).to_have_value("2,039")

@@ -12,8 +12,10 @@ def test_all_text_is_legible_in_both_themes(show):
     screen = show(accelerator="H100 SXM", transformer="Llama 3.1 8B", batch=8)
     screen.unfold("Hardware")
     screen.press("explain")
+    screen.settle()
     assert_legible(screen)
     screen.notebook.dark()
+    screen.settle()
     assert_legible(screen)
 
 

@@ -14,7 +14,7 @@ from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
 
 LARGEST, SMALLEST = 700, 45
-NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.3
+NEAR_X, NEAR_Y, LABEL_WIDTH = 0.24, 0.08, 0.38
 """Dots nearer than these shares of the plot's width and height have one label; a label is that wide."""
 NAMED = 0.02
 """Share of a phase's time below which dots go without a label."""
@@ -146,7 +146,7 @@ def clusters(
         head = left[0]
         members = [i for i in left if abs(x[i] - x[head]) < NEAR_X and abs(y[i] - y[head]) < NEAR_Y]
         left = [i for i in left if i not in members]
-        others = len(members) - 1
         if share[members].sum() >= NAMED:
-            found.append(Cluster(head, names[head] + (f" and {others} more" if others else "")))
+            name = names[head].partition(",")[0]
+            found.append(Cluster(head, f"{name}, …" if len(members) > 1 else name))
     return found

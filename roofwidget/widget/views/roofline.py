@@ -17,7 +17,7 @@ from roofwidget.evaluate import Metrics
 from roofwidget.units import grouped
 from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
-from roofwidget.widget.views.dots import Dots, Frame, Points, above_left, below
+from roofwidget.widget.views.dots import LABEL_WIDTH, NAMED, Dots, Frame, Points, above_left, below
 from roofwidget.widget.views.handles import Handles
 
 SLOPE_HANDLE, RIDGE_HANDLE, ROOF_HANDLE = 0, 1, 2
@@ -155,14 +155,16 @@ def four_digits(value: float) -> float:
 
 
 def frame_around(shown: Sequence[Metrics]) -> Frame:
-    """Round ends of the axes around the dots and ridges of all that is shown."""
+    """Round ends of the axes around the dots and ridges of all that is shown, with room for labels on the left."""
     points = [Points.of(timed) for metrics in shown for timed in metrics.phases().values()]
     intensity = np.concatenate([p.intensity for p in points])
     speed = np.concatenate([p.speed for p in points])
     peaks, _, ridges = zip(*map(roofs_of, shown), strict=True)
-    left, right = fig.half_decades(
-        min(intensity.min() / 6, min(ridges) / 10), max(intensity.max() * 1.5, max(ridges) * 30)
-    )
+    _, right = fig.half_decades(1.0, max(intensity.max() * 1.5, max(ridges) * 60))
+    decode = [Points.of(metrics.decode) for metrics in shown]
+    first = min(p.intensity[p.share >= NAMED].min() for p in decode)
+    room = (first / right**LABEL_WIDTH) ** (1 / (1 - LABEL_WIDTH))  # that share of the axis lies left of the first
+    left, _ = fig.half_decades(min(intensity.min() / 2, min(ridges) / 10, room), right)
     bottom, top = fig.half_decades(min(speed.min() / 5, min(peaks) / 100), max(peaks) * 4)
     return Frame(left, right, bottom, top)
 
