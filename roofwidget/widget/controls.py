@@ -20,6 +20,9 @@ from roofwidget.widget.stops import nearest, stops
 GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number with its thousands set apart. A comma anywhere else may be someone's decimal point."""
 
+CUSTOM = "custom"
+"""What is picked to keep the numbers as nobody's."""
+
 NAMES = re.compile(rf"\b({'|'.join(PARAMETERS)})\b")
 
 
@@ -144,10 +147,12 @@ class PresetControl:
 
     def __init__(self, model: RooflineModel, preset: str, guard: Guard) -> None:
         self.model, self.preset = model, preset
-        self.widget = ipywidgets.Combobox(options=PRESETS[preset].names(), ensure_option=False, continuous_update=False)
+        self.widget = ipywidgets.Combobox(
+            options=[CUSTOM, *PRESETS[preset].names()], ensure_option=False, continuous_update=False
+        )
         self.widget.add_class("rw-preset")
         self.widget.add_class(f"rw-preset-{preset}")
-        self.widget.tooltip = f"Search the catalog for a {preset}, to fill the numbers below; a space makes it custom."
+        self.widget.tooltip = f"Search the catalog for a {preset}, to fill the numbers below."
         self.follow()
         self.widget.observe(guard(self._picked), "value")
 
@@ -167,7 +172,8 @@ class PresetControl:
         if not change["new"]:
             return
         try:
-            self.model.update(**{self.preset: change["new"].strip() or None})
+            name = change["new"].strip()
+            self.model.update(**{self.preset: None if name == CUSTOM else name})
         finally:
             self.follow()
 
