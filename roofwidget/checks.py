@@ -21,15 +21,16 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
     ParameterError
         Naming every unknown, missing, faulty or contradictory parameter.
     """
-    faults, values = {}, dict(base)
-    for name, preset in PRESETS.items():
+    faults: dict[str, str] = {}
+    values = dict(base)
+    for name in PRESETS:
         if name not in given:
             continue
-        if sentence := preset.fault(name, given[name]):
-            faults[name] = sentence
-        else:
-            values[name] = preset.validate(None, given[name])
-            values |= {} if values[name] is None else preset_parameters(name, values[name])
+        try:
+            values |= filled(name, given[name])
+            values[name] = PRESETS[name].validate(None, given[name])
+        except ParameterError as error:
+            faults |= error.faults
     faults |= {
         name: f"{name} is missing: {PARAMETERS[name].help}"
         for name in required
@@ -50,6 +51,23 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
     if faults:
         raise ParameterTraitError(faults)
     return values
+
+
+def filled(preset: str, value: Any) -> dict[str, Any]:
+    """The parameters that a value of a preset fills.
+
+    Raises
+    ------
+    ParameterTraitError
+        If there is no such preset, or it fills a parameter with what that does not take.
+    """
+    if sentence := PRESETS[preset].fault(preset, value):
+        raise ParameterTraitError({preset: sentence})
+    own = {} if value is None else preset_parameters(preset, value)
+    for name, number in own.items():
+        if sentence := PARAMETERS[name].fault(name, number):
+            raise ParameterTraitError({preset: f"{preset} is beyond what can be set: {sentence}"})
+    return own
 
 
 def _filled(name: str, faulty: Collection[str]) -> bool:
@@ -105,6 +123,9 @@ def _model_faults(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     except ParameterError as error:
         yield from error.faults.items()
         return
+    for name, number in (("n_heads", model.n_heads), ("n_kv_heads", model.n_kv_heads)):
+        if values["transformer"] is not None and values[name] != number:
+            yield name, f"{name} of this model must be {number:g}, as its layers are built, not {values[name]:g}"
     if "devices" in values and (sentence := model.fault(values["devices"])):
         yield "devices", sentence
     if "pipeline" in values and (sentence := stages_fault(values["pipeline"], model.layers)):

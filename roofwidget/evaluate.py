@@ -72,7 +72,7 @@ class Metrics:
     @property
     def ridge(self) -> Numbers:
         """Arithmetic intensity at which the device turns from memory- to compute-bound, FLOP/byte."""
-        return self.scenario.device.ridge(self.scenario.precision.compute)
+        return self.scenario.device.ridge(self.scenario.stored.compute)
 
     def mfu(self, phase: Pass) -> Numbers:
         """Model FLOPs utilisation of a pass: the time its FLOPs need at peak over its time.
@@ -90,12 +90,12 @@ class Metrics:
     def prefill_batch_time(self) -> Numbers:
         """Prefill of all the batch's prompts in one pass, s."""
         scenario = self.scenario
-        return time_pass(prefill_nodes(scenario, scenario.workload.batch), scenario).time
+        return time_pass(prefill_nodes(scenario, scenario.replica_batch), scenario).time
 
     @property
     def kv_bytes_per_token(self) -> Numbers:
         """Bytes of KV cache that a token of one sequence takes, over all devices without replicas."""
-        return self.scenario.model.kv_bytes_per_token(self.scenario.precision.kv_bytes)
+        return self.scenario.model.kv_bytes_per_token(self.scenario.stored.kv_bytes)
 
     @cached_property
     def largest_batch(self) -> Numbers:

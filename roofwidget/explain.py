@@ -87,7 +87,7 @@ def node_rows(timed: Pass) -> list[NodeRow]:
 def ridge(metrics: Metrics) -> Step:
     """Where the roofs meet."""
     device = metrics.scenario.device
-    peak = device.peak(metrics.scenario.precision.compute)
+    peak = device.peak(metrics.scenario.stored.compute)
     figures = f"{si(peak, 'FLOP/s', 4)} / {si(device.bandwidth, 'B/s', 4)}"
     return Step("ridge point", "peak / bandwidth", figures, f"{grouped(metrics.ridge, 4)} FLOP/B", ROOFLINE)
 
@@ -108,7 +108,7 @@ def _pass_time(name: str, metrics: Metrics, timed: Pass, what: str) -> Step:
     device = metrics.scenario.device
     work: dict[str, tuple[Iterable[Numbers], str, Numbers]] = {
         "memory": (timed.bytes, "B", device.bandwidth),
-        "compute": (timed.flops, "FLOP", device.peak(metrics.scenario.precision.compute)),
+        "compute": (timed.flops, "FLOP", device.peak(metrics.scenario.stored.compute)),
         "communication": ([node.link_bytes for node in timed.nodes], "B", device.link_bandwidth),
     }
     terms = []
@@ -147,7 +147,7 @@ def decode_mbu(metrics: Metrics) -> Step:
 
 def prefill_mfu(metrics: Metrics) -> Step:
     """FLOPs utilisation of prefill."""
-    prefill, peak = metrics.prefill, metrics.scenario.device.peak(metrics.scenario.precision.compute)
+    prefill, peak = metrics.prefill, metrics.scenario.device.peak(metrics.scenario.stored.compute)
     figures = f"{si(total(prefill.flops), 'FLOP', 4)} / ({si(peak, 'FLOP/s', 4)} · {seconds(prefill.time)})"
     return Step("MFU of prefill", "FLOPs / (peak · time)", figures, percent(metrics.mfu(prefill)), PALM)
 
@@ -169,7 +169,7 @@ def end_to_end(metrics: Metrics) -> Step:
 
 def kv_per_token(metrics: Metrics) -> Step:
     """KV cache of one token, summed over layers that are alike."""
-    model, size = metrics.scenario.model, metrics.scenario.precision.kv_bytes
+    model, size = metrics.scenario.model, metrics.scenario.stored.kv_bytes
     keeping = [block for block in model.blocks if block.mixer is not None and kept_width(block.mixer)]
     terms = [f"{grouped(block.layers, 12)} · {grouped(kept_width(block.mixer), 12)}" for block in keeping]
     figures = f"({' + '.join(terms) or '0'}) · {grouped(size, 12)}"
@@ -180,10 +180,10 @@ def kv_per_token(metrics: Metrics) -> Step:
 def activations(metrics: Metrics) -> Step:
     """Activations of one token inside the widest layer."""
     scenario = metrics.scenario
-    hidden, size = scenario.model.hidden_dim, scenario.precision.activation_bytes
-    live = activation_bytes_per_token(scenario) / size - 2 * hidden
-    figures = f"(2 · {grouped(hidden, 12)} + {grouped(live, 12)}) · {grouped(size, 12)}"
-    formula = "(2 · hidden + FFN intermediates, on each device) · bytes: live around the FFN, the widest place"
+    hidden, size = scenario.model.hidden_dim, scenario.stored.activation_bytes
+    widest = max(float(block.live(hidden, scenario.devices)) for block in scenario.model.blocks)
+    figures = f"({grouped(hidden, 12)} + {grouped(widest - hidden, 12)}) · {grouped(size, 12)}"
+    formula = "(hidden + what is live beside it in the widest place of a layer, on each device) · bytes"
     result = si(activation_bytes_per_token(scenario), "B", 4)
     return Step("activations per token", formula, figures, result, "counted here")
 
@@ -226,7 +226,7 @@ def engine_batch(metrics: Metrics) -> Step:
     used = (engine.weights, engine.activation_peak, engine.runtime)
     left = f"{grouped(scenario.memory_utilization)} · {si(engine.memory, 'B', 4)} − "
     figures = left + " − ".join(si(size, "B", 4) for size in used) + f" = {si(engine.kv_cache, 'B', 4)}, 0 at least"
-    result = f"{grouped(engine.tokens, 12)} tokens, {grouped(metrics.engine_batch, 12)} sequences"
+    result = f"{grouped(metrics.engine_batch, 12)} sequences"
     return Step(f"largest batch in {DEFAULT_ENGINE}", formula, figures, result, "catalog/engines.toml")
 
 

@@ -29,6 +29,8 @@ class Accelerator:
         What it is called.
     link_latency
         Seconds between the sending of a message to a peer and its arrival.
+    group
+        Devices that usually share the link; infinite where that is not known.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Accelerator:
     link_bandwidth: Numbers = math.inf
     name: str = ""
     link_latency: Numbers = 0.0
+    group: float = math.inf
 
     def __post_init__(self) -> None:
         settle(self, bandwidth=POSITIVE, capacity=POSITIVE, link_bandwidth=Allowed(infinite=True))
@@ -94,10 +97,11 @@ class Accelerator:
         """
         facts = catalog.entry("accelerators", name)
         return cls(
-            name=name,
+            name=catalog.spelled("accelerators", name),
             peaks={fmt: tflops * 1e12 for fmt, tflops in facts["peak_tflops"].items()},
             bandwidth=facts["bandwidth_gbs"] * 1e9,
             capacity=facts["capacity_gb"] * 1e9,
             link_bandwidth=facts["link_gbs"] * 1e9 if "link_gbs" in facts else math.inf,
             link_latency=facts.get("link_latency_us", 0.0) * 1e-6,
+            group=facts.get("group", math.inf),
         )

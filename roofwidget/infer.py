@@ -70,7 +70,7 @@ def response(inputs: Mapping[str, Any], metrics: Metrics) -> dict[str, Any]:
 def outputs(metrics: Metrics) -> dict[str, Any]:
     """What a scenario of plain numbers comes to, in the units that names carry."""
     phases = metrics.phases().items()
-    memory, engine = metrics.memory, metrics.engine_capacity
+    memory, engine, final = metrics.memory, metrics.engine_capacity, metrics.scenario.workload.final_context
     return {
         "ttft_ms": float(metrics.ttft) * 1e3,
         "tpot_ms": float(metrics.tpot) * 1e3,
@@ -100,7 +100,7 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
                 "activation_peak_gb": float(engine.activation_peak) / 1e9,
                 "runtime_gb": float(engine.runtime) / 1e9,
                 "kv_cache_gb": float(engine.kv_cache) / 1e9,
-                "kv_tokens": int(engine.tokens),
+                "kv_tokens": int(engine.concurrency(final) * final),
                 "largest_batch": int(metrics.engine_batch),
             },
         },

@@ -39,15 +39,15 @@ class Parameters(HasTraits):
     link_gbs = Quantity(None, 1e-3, 1e6, "GB/s", "Hardware", "What a device sends to its peers, one direction; without it communication is left out.", label="link", slider=(10, 2_000), absent="not counted", detail=True)
     link_latency_us = Quantity(None, 1e-3, 1e4, "µs", "Hardware", "Time between the sending of a message to a peer and its arrival; without it a message takes only as long as its bytes.", label="link latency", slider=(0.1, 100), absent="not counted", detail=True)
     pipeline = Quantity(1, 1, 512, "stages", "Hardware", "Groups of devices that each have their part of the layers.", label="pipeline", slider=(1, 16), whole=True, doubling=True, detail=True)
-    data_parallel = Quantity(1, 1, 1024, "replicas", "Hardware", "Replicas of all that, each with its part of the batch.", label="replicas", slider=(1, 64), whole=True, doubling=True, detail=True)
+    data_parallel = Quantity(1, 1, 1024, "copies", "Hardware", "Replicas of all that, each with its part of the batch.", label="replicas", slider=(1, 64), whole=True, doubling=True, detail=True)
     expert_parallel = Switch(False, "Hardware", "Whether whole experts are spread over the devices of all replicas; if not, each device of a replica has a slice of every expert.", label="expert parallel", detail=True)
     memory_utilization = Quantity(0.9, 0.01, 1.0, "of capacity", "Hardware", "Share of memory that may be used.", label="usable", slider=(0.5, 1.0), detail=True)
     # model
     params_b = Quantity(70.0, 1e-4, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
     hidden_dim = Quantity(8192, 1, 1_048_576, "", "Model", "Width of the residual stream.", label="hidden", slider=(512, 32_768), whole=True, required=True, detail=True)
     layers = Quantity(80, 1, 10_000, "", "Model", "Transformer blocks.", label="layers", slider=(4, 256), whole=True, required=True)
-    n_heads = Quantity(64, 1, 4096, "", "Model", "Query heads.", label="heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
-    n_kv_heads = Quantity(8, 1, 4096, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True, doubling=True)
+    n_heads = Quantity(64, 1, 65_536, "", "Model", "Query heads.", label="heads", slider=(4, 256), whole=True, required=True, detail=True, doubling=True)
+    n_kv_heads = Quantity(8, 1, 65_536, "", "Model", "Key/value heads; must divide the query heads.", label="KV heads", slider=(1, 256), whole=True, required=True, doubling=True)
     head_dim = Quantity(None, 1, 8192, "", "Model", "Width of a head; without it hidden_dim / n_heads, which must then be whole.", label="head width", slider=(32, 512), whole=True, absent="h ÷ heads", detail=True)
     vocab_size = Quantity(None, 1, 10_000_000, "tokens", "Model", "Vocabulary; without it every parameter counts as part of the blocks.", label="vocabulary", slider=(8_192, 524_288), whole=True, absent="not counted", detail=True)
     gated_ffn = Switch(True, "Model", "Whether the FFN has three matrices (SwiGLU) or two.", label="gated FFN", detail=True)
@@ -62,8 +62,8 @@ class Parameters(HasTraits):
     kv_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an element of the KV cache takes.", label="KV cache", slider=(0.5, 4), doubling=True)
     activation_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an activation takes.", label="activations", slider=(0.5, 4), detail=True, doubling=True)
     # presets
-    accelerator = Preset(Accelerator.names, "Name in the catalog of the accelerator that the numbers are those of, or were before some were edited.")
-    transformer = Preset(Transformer.names, "Name in the catalog of the model, or the fields of a Hugging Face config.json: what its layers are made of. The numbers are its own, or change all its layers in proportion.", takes_config=True)
+    accelerator = Preset("accelerators", "Name in the catalog of the accelerator that the numbers are those of, or were before some were edited.")
+    transformer = Preset("transformers", "Name in the catalog of the model, or the fields of a Hugging Face config.json: what its layers are made of. The numbers are its own, or change all its layers in proportion.", takes_config=True)
 # fmt: on
 
     @property
@@ -100,10 +100,11 @@ def edited(values: Mapping[str, Any], preset: str) -> bool:
 def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
     """The accelerator that checked parameters describe: the preset's formats, at rates in proportion."""
     peak, link, latency = values["peak_tflops"] * 1e12, values["link_gbs"], values["link_latency_us"]
-    peaks, name = {"bf16": peak}, ""
+    peaks, name, group = {"bf16": peak}, "", math.inf
     if values["accelerator"] is not None:
         base = Accelerator.named(values["accelerator"])
         peaks, name = {fmt: rate * peak / base.peak("bf16") for fmt, rate in base.peaks.items()}, base.name
+        group = base.group if values["link_gbs"] == accelerator_parameters(base.name)["link_gbs"] else math.inf
     return Accelerator(
         peaks=peaks,
         bandwidth=values["hbm_bw_gbs"] * 1e9,
@@ -111,6 +112,7 @@ def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
         link_bandwidth=math.inf if link is None else link * 1e9,
         name=f"custom, from {name}" if edited(values, "accelerator") else name,
         link_latency=0.0 if latency is None else latency * 1e-6,
+        group=group,
     )
 
 
@@ -165,13 +167,18 @@ def accelerator_parameters(name: str) -> dict[str, Any]:
         "hbm_bw_gbs": device.bandwidth / 1e9,
         "hbm_cap_gb": device.capacity / 1e9,
         "link_gbs": None if math.isinf(device.link_bandwidth) else device.link_bandwidth / 1e9,
-        "link_latency_us": device.link_latency * 1e6 or None,
+        "link_latency_us": round(float(device.link_latency) * 1e6, 6) or None,
     }
 
 
 def transformer_parameters(value: str | Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a transformer of the catalog, or of the fields of a config.json."""
-    model = known_transformer(value)
+    return _numbers_of(*_key(value))
+
+
+@lru_cache(maxsize=64)
+def _numbers_of(text: str, named: bool) -> dict[str, Any]:
+    model = _transformer(text, named)
     return {
         "params_b": model.params / 1e9,
         "hidden_dim": int(model.hidden_dim),
@@ -189,7 +196,11 @@ def transformer_parameters(value: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def known_transformer(value: str | Mapping[str, Any]) -> Transformer:
     """The transformer of the catalog, or of the fields of a config.json."""
-    return _transformer(value if isinstance(value, str) else json.dumps(value), isinstance(value, str))
+    return _transformer(*_key(value))
+
+
+def _key(value: str | Mapping[str, Any]) -> tuple[str, bool]:
+    return (value, True) if isinstance(value, str) else (json.dumps(value), False)
 
 
 @lru_cache(maxsize=64)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from traitlets import Bool, TraitError, TraitType
 
+from roofwidget import catalog
 from roofwidget.validation import Allowed, ParameterError, shown
 
 
@@ -109,8 +110,8 @@ class Preset(TraitType[Any, Any]):
 
     Parameters
     ----------
-    names
-        Gives the names there are.
+    table
+        Of the catalog.
     help
         What it fills.
     takes_config
@@ -119,18 +120,22 @@ class Preset(TraitType[Any, Any]):
 
     required = False
 
-    def __init__(self, names: Callable[[], list[str]], help: str, *, takes_config: bool = False) -> None:
+    def __init__(self, table: str, help: str, *, takes_config: bool = False) -> None:
         super().__init__(None, allow_none=True, help=help)
-        self.names, self.takes_config = names, takes_config
+        self.table, self.takes_config = table, takes_config
+
+    def names(self) -> list[str]:
+        """The names there are."""
+        return list(catalog.entries(self.table))
 
     def fault(self, name: str, value: Any) -> str | None:
         """Say what is wrong with a value; None if nothing is."""
-        if value is None or (isinstance(value, str) and value in self.names()):
+        if value is None or (isinstance(value, str) and catalog.spelled(self.table, value) in self.names()):
             return None
         if self.takes_config and isinstance(value, Mapping):
             return self._config_fault(value)
         near = difflib.get_close_matches(value, self.names(), n=4, cutoff=0.3) if isinstance(value, str) else []
-        of = f"one of {', '.join(near)} and others" if near else f"one of the catalog's, such as {self.names()[0]},"
+        of = f"one of {', '.join(near)} and others" if near else f"one of the catalog's, such as {self.names()[0]}"
         config = " or the fields of a config.json" if self.takes_config else ""
         return f"{name} must be {of}{config}, not {shown(value)}"
 
@@ -139,7 +144,7 @@ class Preset(TraitType[Any, Any]):
         assert self.name is not None
         if sentence := self.fault(self.name, value):
             raise ParameterTraitError({self.name: sentence})
-        return json.loads(json.dumps(value)) if isinstance(value, Mapping) else value
+        return json.loads(json.dumps(value)) if isinstance(value, Mapping) else catalog.spelled(self.table, value)
 
     @staticmethod
     def _config_fault(value: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from roofwidget.architecture.feed_forward import check_flags
+from roofwidget.architecture.feed_forward import Spread, check_flags
 from roofwidget.hardware import Accelerator
 from roofwidget.precision import Precision
 from roofwidget.transformer import Transformer
@@ -23,7 +23,8 @@ class Scenario:
     accelerator, transformer
         The device and the model, or the names they have in the catalog.
     precision, workload
-        Storage formats, and what is asked of the server.
+        Storage formats, and what is asked of the server. Without a precision weights are stored as
+        the model is published, everything else in 16 bits.
     devices
         Devices that share every layer (tensor parallelism).
     pipeline
@@ -46,7 +47,7 @@ class Scenario:
 
     accelerator: Accelerator | str
     transformer: Transformer | str
-    precision: Precision = field(default_factory=Precision)
+    precision: Precision | None = None
     workload: Workload = field(default_factory=Workload)
     devices: Numbers = 1.0
     memory_utilization: Numbers = 0.9
@@ -59,6 +60,8 @@ class Scenario:
             object.__setattr__(self, "accelerator", Accelerator.named(self.accelerator))
         if isinstance(self.transformer, str):
             object.__setattr__(self, "transformer", Transformer.named(self.transformer))
+        if self.precision is None and isinstance(self.transformer, Transformer):
+            object.__setattr__(self, "precision", as_published(self.transformer))
         faults = {
             name: f"{name} must be {what}, not {shown(getattr(self, name))}"
             for name, kind, what in (
@@ -77,7 +80,7 @@ class Scenario:
             raise ParameterError({"devices": sentence})
         if sentence := stages_fault(self.pipeline, self.model.layers):
             raise ParameterError({"pipeline": sentence})
-        self.device.peak(self.precision.compute)
+        self.device.peak(self.stored.compute)
 
     @property
     def device(self) -> Accelerator:
@@ -86,14 +89,22 @@ class Scenario:
         return self.accelerator
 
     @property
+    def stored(self) -> Precision:
+        """The precision, that of the published model where none was given."""
+        assert isinstance(self.precision, Precision)
+        return self.precision
+
+    @property
     def total_devices(self) -> Numbers:
         """All devices: those that share a layer, of all stages, of all replicas."""
         return self.devices * self.pipeline * self.data_parallel
 
     @property
-    def expert_devices(self) -> Numbers:
-        """Devices over which the experts of a layer are divided."""
-        return self.devices * self.data_parallel if self.expert_parallel else self.devices
+    def expert_spread(self) -> Spread:
+        """How the experts of a layer lie on the devices."""
+        if self.expert_parallel:
+            return Spread(self.devices * self.data_parallel, whole=True)
+        return Spread(self.devices)
 
     @property
     def replica_batch(self) -> Numbers:
@@ -108,12 +119,20 @@ class Scenario:
     @property
     def stage_share(self) -> Numbers:
         """Share of the layers that the fullest stage has."""
-        return np.ceil(self.model.layers / self.pipeline) / self.model.layers if self.is_pipelined else 1.0
+        return np.ceil(self.model.layers / self.pipeline) / self.model.layers
 
     @property
-    def is_pipelined(self) -> bool:
-        """Whether there is more than one stage."""
-        return anywhere(self.pipeline > 1)
+    def stage_load(self) -> Numbers:
+        """How many times all layers the fullest stage runs in a step: 1 unless it has more than its share."""
+        under_way = np.ceil(self.replica_batch / self.microbatch)
+        return np.maximum(1.0, under_way * self.stage_share)
+
+    @property
+    def routed_batch(self) -> Numbers:
+        """Sequences whose tokens the experts of a device see in a step."""
+        if not self.expert_parallel:
+            return self.microbatch
+        return np.minimum(self.microbatch * self.data_parallel, np.ceil(self.workload.batch / self.pipeline))
 
     @property
     def model(self) -> Transformer:
@@ -127,3 +146,8 @@ def stages_fault(stages: Numbers, layers: Numbers) -> str | None:
     if not anywhere(stages > layers):
         return None
     return f"pipeline must be at most the {np.min(layers):g} layers, not {np.max(stages):g}"
+
+
+def as_published(model: Transformer) -> Precision:
+    """Weights in the formats that a model is published in, 16 bits where it says nothing."""
+    return Precision(model.weight_bytes or 2.0, expert_weight_bytes=model.expert_weight_bytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from roofwidget import catalog
 from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.block import Block, Mixer
-from roofwidget.architecture.feed_forward import FeedForward, check_flags
+from roofwidget.architecture.feed_forward import Experts, FeedForward, check_flags
 from roofwidget.architecture.recurrence import Recurrence
 from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, anywhere, settle
 
@@ -159,7 +160,8 @@ class Transformer:
         """
         from roofwidget import huggingface
 
-        return huggingface.from_config(catalog.entry("transformers", name)["config"], name)
+        spelled = catalog.spelled("transformers", name)
+        return huggingface.from_config(catalog.entry("transformers", name)["config"], spelled)
 
     def scaled_to(self, params: Numbers) -> Transformer:
         """The same with feed-forward networks as wide as makes `params` parameters come out.
@@ -182,6 +184,19 @@ class Transformer:
                 }
             )
         return replace(self, blocks=tuple(block.widened(left / scaled) for block in self.blocks))
+
+    @cached_property
+    def parts(self) -> list[tuple[Numbers, Mixer | FeedForward | Experts]]:
+        """Its mixers and feed-forward networks in the order they first run, each with how many layers have it."""
+        found: list[tuple[Numbers, Mixer | FeedForward | Experts]] = []
+        for block in self.blocks:
+            for part in (block.mixer, block.ffn):
+                at = next((i for i, (_, other) in enumerate(found) if _same(other, part)), None)
+                if at is not None:
+                    found[at] = (found[at][0] + block.layers, found[at][1])
+                elif part is not None:
+                    found.append((block.layers, part))
+        return found
 
     @property
     def layers(self) -> Numbers:
@@ -270,12 +285,15 @@ class Transformer:
         except ParameterError as error:
             names = {"heads": "n_heads", "kv_heads": "n_kv_heads", "nope_dim": "head_dim", "value_dim": "head_dim"}
             name, sentence = next(iter(error.faults.items()))
-            raise ParameterError({names.get(name, name): f"in layers of another kind, {sentence}"}) from None
+            name = names.get(name, name)
+            raise ParameterError({name: f"{name} must leave every layer with whole sizes: {sentence}"}) from None
         if "gated" in numbers:
             blocks = tuple(
                 block if block.ffn is None else replace(block, ffn=replace(block.ffn, gated=numbers["gated"]))
                 for block in blocks
             )
+        if "layers" in numbers and len(blocks) > 1:
+            blocks = in_whole_layers(blocks, numbers["layers"])
         rest = {name: numbers[name] for name in ("hidden_dim", "vocab_size", "tied_embeddings") if name in numbers}
         return replace(self, blocks=blocks, **rest)
 
@@ -288,6 +306,24 @@ class Transformer:
         """Say where devices cannot share the heads evenly; None where they can."""
         faults = (block.mixer.fault(devices) for block in self.blocks if block.mixer is not None)
         return next((fault for fault in faults if fault), None)
+
+
+def in_whole_layers(blocks: tuple[Block, ...], layers: float) -> tuple[Block, ...]:
+    """Blocks of whole numbers of layers in about the same proportion, `layers` in all; those of none are left out."""
+    counts = [float(np.round(block.layers)) for block in blocks]
+    largest = int(np.argmax(counts))
+    counts[largest] += layers - sum(counts)
+    return tuple(replace(block, layers=count) for block, count in zip(blocks, counts, strict=True) if count > 0)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two parts are alike; those made of arrays only if they are one."""
+    if one is other:
+        return True
+    try:
+        return bool(one == other)
+    except ValueError:
+        return False
 
 
 def check_counts(**counts: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from roofwidget.evaluate import Metrics
@@ -18,8 +19,10 @@ class Words(NamedTuple):
 
 
 def verdict(metrics: Metrics) -> list[Words]:
-    """What limits decode, whether it fits, what limits prefill: three sentences."""
-    return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics)]
+    """What limits decode, whether it fits, what limits prefill: three sentences, and a warning if need be."""
+    beyond = beyond_the_link(metrics)
+    warned = [Words(" "), Words(beyond)] if beyond else []
+    return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics), *warned]
 
 
 def plain(words: list[Words]) -> str:
@@ -42,6 +45,15 @@ def _bound(phase: Pass) -> Words:
     return Words(f"{phase.bound_name}-bound", phase.bound_name)
 
 
+def beyond_the_link(metrics: Metrics) -> str:
+    """Say where more devices are to share a link than usually have one; nothing else."""
+    device, devices = metrics.scenario.device, metrics.scenario.total_devices
+    if devices <= device.group or math.isinf(device.link_bandwidth):
+        return ""
+    between = f"{grouped(device.link_bandwidth / 1e9, 4)} GB/s is the link within groups of {grouped(device.group, 12)}"
+    return f"{between}: between them set a slower one."
+
+
 def fit(metrics: Metrics) -> str:
     """Whether the batch fits in memory, with how much room or with how many devices."""
     devices, batch, memory = metrics.scenario.total_devices, metrics.scenario.workload.batch, metrics.memory
@@ -55,4 +67,4 @@ def fit(metrics: Metrics) -> str:
     if metrics.largest_batch:
         return missing + f"a batch of {grouped(metrics.largest_batch, 12)} does."
     most = grouped(min(metrics.scenario.model.n_heads, MOST_DEVICES), 12)
-    return missing + f"no number of devices up to {most} does at a batch of {grouped(batch, 12)}."
+    return missing + f"no number of devices up to {most} sharing every layer does at a batch of {grouped(batch, 12)}."

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from roofwidget import ParameterError
 from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.compressed import CompressedAttention
-from roofwidget.architecture.feed_forward import Experts, FeedForward
+from roofwidget.architecture.feed_forward import Experts, FeedForward, Spread
 from roofwidget.architecture.latent import Indexer, LatentAttention
 from roofwidget.architecture.recurrence import Recurrence
 from roofwidget.architecture.work import Extent
@@ -89,7 +89,7 @@ class TestExperts:
         assert Experts(4, 4, 6.0).touched(1) == pytest.approx(4)
 
     def test_a_pass_reads_the_experts_touched_and_computes_the_active(self):
-        works = named(self.MOE.works(Extent.decode(4, 9, 9), HIDDEN, 1, 1))
+        works = named(self.MOE.works(Extent.decode(4, 9, 9), HIDDEN, 1, Spread(1)))
         assert works["experts"].expert_weights == pytest.approx(5.46875 * 180)
         assert works["experts"].flops == 2 * 4 * 2 * 180
         assert works["experts"].activations == 4 * 2 * 2 * (10 + 6)
@@ -99,16 +99,24 @@ class TestExperts:
     def test_whole_experts_or_slices(self):
         """Two replicas of two devices: sliced, each reads half of what its own 4 tokens touch; whole, a quarter of
         what all 8 do."""
-        sliced = named(self.MOE.works(Extent.decode(4, 9, 9), HIDDEN, 2, 2))["experts"]
-        whole = named(self.MOE.works(Extent.decode(4, 9, 9, routed=8), HIDDEN, 2, 4))["experts"]
+        sliced = named(self.MOE.works(Extent.decode(4, 9, 9), HIDDEN, 2, Spread(2)))["experts"]
+        whole = named(self.MOE.works(Extent.decode(4, 9, 9, routed=8), HIDDEN, 2, Spread(4, whole=True)))["experts"]
         assert sliced.expert_weights == pytest.approx(5.46875 * 180 / 2)
         assert whole.expert_weights == pytest.approx(8 * (1 - 0.75**8) * 180 / 4)
         assert (sliced.flops, whole.flops) == (4 * 2 * 2 * 180 / 2, 8 * 2 * 2 * 180 / 4)
 
+    def test_whole_experts_are_not_cut(self):
+        """5 devices for 8 experts: one holds two. Of a token's two experts, which lie apart, each reads one."""
+        assert Spread(5, whole=True).held(8) == 2 / 8
+        assert Spread(16, whole=True).held(8) == 1 / 8
+        assert Spread(16, whole=True).computed(8) == 8
+        assert Spread(16, whole=True).read(2.0) == 1
+        assert Spread(16).read(2.0) == 2 / 16
+
     def test_latent_experts_work_on_fewer_channels(self):
         latent = Experts(8, 2, 6.0, gated=False, latent_dim=5.0)
         assert latent.params(HIDDEN) == 8 * 2 * 5 * 6 + 10 * 8 + 2 * 10 * 5
-        assert "latent projection" in named(latent.works(Extent.decode(4, 9, 9), HIDDEN, 1, 1))
+        assert "latent projection" in named(latent.works(Extent.decode(4, 9, 9), HIDDEN, 1, Spread(1)))
 
     def test_more_active_than_there_are(self):
         with pytest.raises(ParameterError, match="active experts must be at most the 8 there are, not 9"):
@@ -143,6 +151,14 @@ class TestLatentAttention:
         core = named(DEEPSEEK_V3.works(Extent.decode(1, 4096, 4096), 7168, 8))["attention"]
         assert core.flops == 4096 * 2 * 16 * (576 + 512)
         assert core.kv == (4096 + 1) * 576
+
+    def test_short_prompts_attend_to_all_where_that_takes_less(self):
+        """2,048 of 4,096: 6.3 million pairs of 1,088 absorbed are more than 8.4 million of 320 expanded."""
+        sparse = LatentAttention(128, 1536, 512, 64, 128, 128, Indexer(64, 128, 2048))
+        core = named(sparse.works(Extent.prefill(1, 4096), 7168, 1))["sparse attention"]
+        assert core.flops == 4096 * 4097 / 2 * 2 * 128 * (192 + 128)
+        long = named(sparse.works(Extent.prefill(1, 131_072), 7168, 1))["sparse attention"]
+        assert long.flops == (2048 * 2049 / 2 + (131_072 - 2048) * 2048) * 2 * 128 * (576 + 512)
 
     def test_an_indexer_bounds_what_is_attended_to(self):
         sparse = LatentAttention(128, 1536, 512, 64, 128, 128, Indexer(64, 128, 2048))
@@ -185,8 +201,8 @@ class TestRecurrence:
 
 
 def test_a_dense_network_is_one_expert_that_all_tokens_visit():
-    dense = named(FeedForward(6.0).works(Extent.decode(4, 9, 9), HIDDEN, 1, 1))["FFN"]
-    one = named(Experts(1, 1, 6.0).works(Extent.decode(4, 9, 9), HIDDEN, 1, 1))["experts"]
+    dense = named(FeedForward(6.0).works(Extent.decode(4, 9, 9), HIDDEN, 1, Spread(1)))["FFN"]
+    one = named(Experts(1, 1, 6.0).works(Extent.decode(4, 9, 9), HIDDEN, 1, Spread(1)))["experts"]
     assert one.flops == dense.flops
     assert one.expert_weights == pytest.approx(dense.weights)
     assert one.activations == dense.activations

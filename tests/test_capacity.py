@@ -163,7 +163,7 @@ def test_every_engine_has_its_source_and_can_serve(name):
 
 def test_unknown_engine_suggests_the_near_ones():
     with pytest.raises(KeyError, match="SGLang"):
-        Engine.named("sglang")
+        Engine.named("SGLong")
 
 
 def test_metrics_have_it():

@@ -30,7 +30,7 @@ def test_names_are_what_named_takes(kind):
     ("kind", "name", "suggested"),
     [
         (Accelerator, "H100", "H100 SXM"),
-        (Accelerator, "MI300", "MI300X"),
+        (Accelerator, "MI3", "MI355X"),
         (Accelerator, "A100 80GB", "A100 SXM 80GB"),
         (Transformer, "Llama-3.1-8B", "Llama 3.1 8B"),
         (Transformer, "Qwen2.5-72B", "Qwen2.5 72B"),
@@ -39,6 +39,18 @@ def test_names_are_what_named_takes(kind):
 def test_unknown_name_suggests_the_near_ones(kind, name, suggested):
     with pytest.raises(KeyError, match=f"'{name}' is not in the catalog of .*{suggested}"):
         kind.named(name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "meant"),
+    [
+        (Accelerator, "h200 sxm", "H200 SXM"),
+        (Accelerator, "MI300", "MI300X"),
+        (Transformer, "gpt-oss 120b", "gpt-oss 120B"),
+    ],
+)
+def test_case_does_not_matter_nor_an_end_that_only_one_has(kind, said, meant):
+    assert kind.named(said) == kind.named(meant)
 
 
 def test_a_name_that_is_near_to_none_lists_all():

@@ -57,7 +57,7 @@ class TestFootprint:
     def test_plain_ffn(self):
         memory = footprint(scenario(model=small(gated=False)))
         assert memory.weights == 5680  # 6480 − 2 · 5·80
-        assert memory.activations == 546  # one intermediate: 7 · (16 + 10) · 3
+        assert memory.activations == 672  # queries, keys and values, 24: more than 8 + 10 around it; 7 · (8 + 24) · 3
 
     def test_without_vocabulary(self):
         assert footprint(scenario(model=small(vocab_size=0))).weights == 5456  # 6480 − 2·512

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from roofwidget import Accelerator, ParameterError, Precision, Scenario, Transformer, Workload, evaluate
@@ -46,6 +47,30 @@ class TestPipeline:
         assert piped.tpot == alone.tpot
         assert piped.decode_throughput == pytest.approx(2 * alone.decode_throughput)
 
+    def test_all_wait_for_the_fullest_stage(self):
+        """6 layers on 4 stages: one has 2, and 4 shares of the batch pass it a step: 8 layers' time, not 6."""
+        unlinked = replace(DEVICE, link_bandwidth=float("inf"), link_latency=0.0)
+        bare = replace(scenario(model=replace(DENSE, vocab_size=0), pipeline=4), accelerator=unlinked)
+        alone = replace(bare, pipeline=1, workload=Workload(100, 1, 2))
+        assert evaluate(bare).tpot == pytest.approx(evaluate(alone).tpot * 8 / 6)
+
+    @pytest.mark.parametrize("pipeline", [1, 2, 3, 5])
+    def test_the_largest_batch_fits_and_one_more_does_not(self, pipeline):
+        served = replace(scenario(pipeline=pipeline), workload=Workload(1, 1, 1))
+        most = evaluate(served).largest_batch
+        assert most > 1000
+        assert footprint(replace(served, workload=Workload(1, 1, most))).fits
+        assert not footprint(replace(served, workload=Workload(1, 1, most + 1))).fits
+
+    def test_arrays_are_many_scalars(self):
+        stages = evaluate(scenario(MOE, devices=2, pipeline=np.array([1, 2, 4]), data_parallel=2, expert_parallel=True))
+        copies = evaluate(scenario(MOE, devices=2, data_parallel=np.array([1, 2, 4]), expert_parallel=True))
+        for i, n in enumerate((1, 2, 4)):
+            one = evaluate(scenario(MOE, devices=2, pipeline=n, data_parallel=2, expert_parallel=True))
+            other = evaluate(scenario(MOE, devices=2, data_parallel=n, expert_parallel=True))
+            assert (stages.tpot[i], stages.memory.total[i]) == pytest.approx((one.tpot, one.memory.total))
+            assert (copies.tpot[i], copies.memory.total[i]) == pytest.approx((other.tpot, other.memory.total))
+
     def test_sends_the_residual_stream_between_stages(self):
         sent = node("pipeline send", scenario(pipeline=3, devices=2))
         assert sent.link_bytes == 2 * 3 * 8 * 2 / 2  # 2 hops of 3 sequences · 8 · 2 bytes, shared by 2 devices
@@ -81,6 +106,11 @@ class TestExpertParallelism:
     def test_each_device_reads_its_part_of_what_all_touch(self):
         read = node("experts", scenario(MOE, devices=2, data_parallel=2, expert_parallel=True)).weight_bytes
         assert read == pytest.approx(4 * 8 * (1 - 0.75**8) * 240 / 4 * 2)
+
+    def test_idle_replicas_route_nothing(self):
+        """One sequence on four replicas: its one token touches two experts, each whole on its device."""
+        read = node("experts", scenario(MOE, devices=2, data_parallel=4, expert_parallel=True, batch=1)).weight_bytes
+        assert read == pytest.approx(4 * 1 * 240 * 2)
 
     def test_tokens_go_to_the_devices_of_their_experts_and_back(self):
         """4 devices, 2 experts a token: on 4·(1 − ¾²) = 1.75 of them, of which a quarter stays; the two devices of a

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.compressed import CompressedAttention
-from roofwidget.architecture.feed_forward import Experts, FeedForward
+from roofwidget.architecture.feed_forward import Experts, FeedForward, Spread
 from roofwidget.architecture.latent import LatentAttention
 from roofwidget.architecture.matrix import Matrix
 from roofwidget.architecture.parallel import Parallel
 from roofwidget.architecture.recurrence import Recurrence
-from roofwidget.architecture.work import Extent, Work
 from roofwidget.validation import POSITIVE, Allowed, Numbers, settle
 
 Mixer: TypeAlias = Attention | LatentAttention | CompressedAttention | Recurrence | Parallel
@@ -62,15 +63,20 @@ class Block:
         ffn = 0.0 if self.ffn is None else self.ffn.params_on(hidden, devices)
         return mixer + ffn + self._rest(hidden)
 
-    def expert_params(self, hidden: Numbers) -> Numbers:
-        """Parameters of one layer's experts."""
-        return 0.0 if self.ffn is None else self.ffn.expert_params(hidden)
+    def expert_params_on(self, hidden: Numbers, spread: Spread) -> Numbers:
+        """Parameters of one layer's experts on the device that holds most of them."""
+        return 0.0 if self.ffn is None else self.ffn.expert_params_on(hidden, spread)
 
-    def works(self, extent: Extent, hidden: Numbers, devices: Numbers, expert_devices: Numbers) -> tuple[Work, ...]:
-        """Work of one layer in a pass, on each device, in the order it runs."""
-        mixer = () if self.mixer is None else self.mixer.works(extent, hidden, devices)
-        ffn = () if self.ffn is None else self.ffn.works(extent, hidden, devices, expert_devices)
-        return (*mixer, *ffn)
+    def live(self, hidden: Numbers, devices: Numbers) -> Numbers:
+        """Elements live for a token at the widest place of a layer, on each device.
+
+        The residual stream and, around the feed-forward network, its input and its one or two
+        intermediates; or around the mixer what its projections make: a pass without gradients
+        keeps no more.
+        """
+        ffn = 0.0 if self.ffn is None else hidden + self.ffn.live(devices)
+        mixer = () if self.mixer is None else self.mixer.inputs(hidden)
+        return hidden + np.maximum(ffn, sum((matrix.outputs.on(devices) for matrix in mixer), start=0.0))
 
     def resized(self, layers: float, heads: float, kv_heads: float, head_dim: float) -> Block:
         """So many times the layers, heads, KV heads and head width."""

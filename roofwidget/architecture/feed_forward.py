@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from roofwidget.architecture.matrix import Matrix, product, whole
 from roofwidget.architecture.work import Extent, Work
 from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, anywhere, settle, shown
+
+
+class Spread(NamedTuple):
+    """How the experts of a layer lie on devices: each device a slice of all, or `whole` ones each."""
+
+    devices: Numbers
+    whole: bool = False
+
+    def held(self, experts: Numbers) -> Numbers:
+        """Share of them that the fullest device holds."""
+        return np.ceil(experts / self.devices) / experts if self.whole else 1 / self.devices
+
+    def read(self, touched: Numbers) -> Numbers:
+        """Experts that the busiest device reads, of those touched: no part of one where they are whole."""
+        return np.maximum(touched / self.devices, np.minimum(touched, 1.0)) if self.whole else touched / self.devices
+
+    def computed(self, experts: Numbers) -> Numbers:
+        """Devices that share the computing: no more than there are experts, where they are whole."""
+        return np.minimum(self.devices, experts) if self.whole else self.devices
 
 
 def matrices_of(gated: bool) -> int:
@@ -50,7 +70,7 @@ class FeedForward:
         """Its parameters on each device."""
         return self.params(hidden) / devices
 
-    def expert_params(self, hidden: Numbers) -> Numbers:
+    def expert_params_on(self, hidden: Numbers, spread: Spread) -> Numbers:
         """Parameters of experts: it has none."""
         return 0.0
 
@@ -58,7 +78,7 @@ class FeedForward:
         """Elements of its intermediates that are live for a token, on each device."""
         return (matrices_of(self.gated) - 1) * self.width / devices
 
-    def works(self, extent: Extent, hidden: Numbers, devices: Numbers, expert_devices: Numbers) -> tuple[Work, ...]:
+    def works(self, extent: Extent, hidden: Numbers, devices: Numbers, spread: Spread) -> tuple[Work, ...]:
         """6·T·h·f FLOPs gated, 4·T·h·f plain.
 
         The input is read, the f-wide intermediate written and read again, the output written; gate
@@ -147,9 +167,9 @@ class Experts:
         """Its parameters on each device, without the experts themselves."""
         return self._shared(hidden) / devices + self._beside(hidden)
 
-    def expert_params(self, hidden: Numbers) -> Numbers:
-        """Parameters of all the experts that tokens are routed to."""
-        return self.experts * self._expert(hidden)
+    def expert_params_on(self, hidden: Numbers, spread: Spread) -> Numbers:
+        """Parameters of the experts on the device that holds most of them."""
+        return self.experts * self._expert(hidden) * spread.held(self.experts)
 
     def live(self, devices: Numbers) -> Numbers:
         """Elements of its intermediates that are live for a token, on each device."""
@@ -164,14 +184,14 @@ class Experts:
         """
         return self.experts * -np.expm1(tokens * np.log1p(-np.minimum(self.active / self.experts, 1 - 1e-15)))
 
-    def works(self, extent: Extent, hidden: Numbers, devices: Numbers, expert_devices: Numbers) -> tuple[Work, ...]:
+    def works(self, extent: Extent, hidden: Numbers, devices: Numbers, spread: Spread) -> tuple[Work, ...]:
         """Router, experts and shared expert.
 
         Each device reads the experts touched that it holds, or its slice of each, and computes its
         share of all routed tokens.
         """
         channels, tokens = self._channels(hidden), extent.tokens
-        visits = extent.routed * self.active
+        visits = extent.routed * self.active / spread.computed(self.experts)
         works = [product("router", (Matrix(whole(hidden), whole(self.experts)),), tokens, devices)]
         if self.latent_dim is not None:
             down = Matrix(whole(hidden), whole(self.latent_dim))
@@ -180,9 +200,9 @@ class Experts:
         works.append(
             Work(
                 "experts",
-                flops=2 * visits * self._expert(hidden) / expert_devices,
-                expert_weights=self.touched(extent.routed) * self._expert(hidden) / expert_devices,
-                activations=visits * 2 * (channels + self.width) / expert_devices,
+                flops=2 * visits * self._expert(hidden),
+                expert_weights=spread.read(self.touched(extent.routed)) * self._expert(hidden),
+                activations=visits * 2 * (channels + self.width),
             )
         )
         if anywhere(self.shared_width):

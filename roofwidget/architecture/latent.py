@@ -10,7 +10,7 @@ import numpy as np
 from roofwidget.architecture.attention import devices_fault, divide_evenly
 from roofwidget.architecture.matrix import Matrix, Side, product, whole
 from roofwidget.architecture.work import Extent, Work
-from roofwidget.validation import COUNT, Allowed, Numbers, settle
+from roofwidget.validation import COUNT, Allowed, Numbers, anywhere, settle
 
 INDEX_BYTES = 1.0 + 4.0 / 128.0
 """Bytes an element of an indexer's key takes: fp8 with a 4-byte scale for each 128 (DeepSeek-V3.2-Exp's
@@ -134,22 +134,27 @@ class LatentAttention:
 
         Decode attends in the latent space: a pair costs 2·(latent + rotary) for the score and
         2·latent for the value, and the cache is read once for all heads of a device. Prefill
-        attends with keys and values expanded from the latents, unless an indexer picks its tokens:
-        then each query has its own, and attends in the latent space too.
+        attends with keys and values expanded from the latents. Where an indexer picks its tokens
+        each query has its own, and attends to them in the latent space too, unless attending to all
+        of them expanded takes less (DeepSeek-V3.2-Exp, 2025, §2.3: short prompts mask).
         """
         heads, top = self.heads / devices, np.inf if self.indexer is None else self.indexer.top
-        absorbed = extent.is_decode or self.indexer is not None
-        width = self.kv_width + self.kv_rank if absorbed else self.head_dim + self.value_dim
-        read = extent.read(top) if extent.is_decode else extent.read()
+        absorbed, expanded = self.kv_width + self.kv_rank, self.head_dim + self.value_dim
+        if extent.is_decode:
+            read, products = extent.read(top), extent.pairs(top) * absorbed
+        else:
+            read, products = extent.read(), extent.pairs() * expanded
+            if self.indexer is not None:
+                products = np.minimum(products, extent.pairs(top) * absorbed)
         core = Work(
             "attention" if self.indexer is None else "sparse attention",
-            flops=extent.batch * extent.pairs(top) * 2 * heads * width,
+            flops=extent.batch * products * 2 * heads,
             kv=extent.batch * (read + extent.new) * self.kv_width,
-            activations=extent.tokens * heads * width,
+            activations=extent.tokens * heads * (absorbed if extent.is_decode else expanded),
         )
         return (
             product("QKV projection", self.inputs(hidden), extent.tokens, devices),
-            *(() if self.indexer is None else self.indexer.works(extent)),
+            *(() if self.indexer is None or not anywhere(self.indexer.heads) else self.indexer.works(extent)),
             core,
             product("output projection", self.outputs(hidden), extent.tokens, devices),
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roofwidget.validation import Numbers, anywhere
+from roofwidget.validation import Numbers
 
 
 class Work(NamedTuple):
@@ -49,6 +49,8 @@ class Extent:
     routed
         Tokens that the experts of the pass see: those of all replicas where these share them,
         else those of the pass.
+    is_decode
+        Whether it is an average over steps of one token.
     """
 
     batch: Numbers
@@ -56,6 +58,7 @@ class Extent:
     first: Numbers
     last: Numbers
     routed: Numbers
+    is_decode: bool = False
 
     @classmethod
     def prefill(cls, batch: Numbers, prompt: Numbers, routed: Numbers | None = None) -> Extent:
@@ -65,17 +68,12 @@ class Extent:
     @classmethod
     def decode(cls, batch: Numbers, first: Numbers, last: Numbers, routed: Numbers | None = None) -> Extent:
         """One token of each sequence, on average over contexts from `first` to `last`."""
-        return cls(batch, 1.0, first, last, batch if routed is None else routed)
+        return cls(batch, 1.0, first, last, batch if routed is None else routed, is_decode=True)
 
     @property
     def tokens(self) -> Numbers:
         """Tokens that run through the pass."""
         return self.batch * self.new
-
-    @property
-    def is_decode(self) -> bool:
-        """Whether each sequence has a single new token."""
-        return not anywhere(self.new != 1)
 
     def pairs(self, window: Numbers = np.inf) -> Numbers:
         """Query–key pairs of a sequence, when the i-th token attends to min(i, window) tokens.

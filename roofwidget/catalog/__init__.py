@@ -27,7 +27,19 @@ def entry(table: str, name: str) -> dict[str, Any]:
         If the table has no such name; the message suggests the nearest ones.
     """
     known = entries(table)
+    name = spelled(table, name)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
         raise KeyError(f"{name!r} is not in the catalog of {table}; there is {', '.join(near)}")
     return known[name]
+
+
+def spelled(table: str, name: str) -> str:
+    """A name as the table spells it: whatever its case, or by a beginning that only one has; else as it is."""
+    known = entries(table)
+    if name in known or not isinstance(name, str):
+        return name
+    plain = name.casefold().strip()
+    same = [other for other in known if other.casefold() == plain]
+    begun = same or [other for other in known if plain and other.casefold().startswith(plain)]
+    return begun[0] if len(begun) == 1 else name

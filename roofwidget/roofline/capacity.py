@@ -8,12 +8,14 @@ its share of the device to blocks of KV cache (Kwon et al. 2023, "PagedAttention
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from roofwidget import catalog
-from roofwidget.roofline.memory import weight_bytes
+from roofwidget.roofline.memory import kv_bytes_at, weight_bytes
 from roofwidget.scenario import Scenario
 from roofwidget.validation import Numbers
 
@@ -45,6 +47,9 @@ class Engine:
         Workspaces of that step that hang on no size.
     runtime, shared_runtime
         What is allocated beside weights and activations: on one device, and where devices share layers.
+    hybrid
+        Whether layers with a window keep no more than it, and recurrent ones no tokens; before engines managed
+        layers of several kinds apart, all kept all.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Engine:
     scratch: float
     runtime: float
     shared_runtime: float
+    hybrid: bool = False
 
     @classmethod
     def names(cls) -> list[str]:
@@ -76,7 +82,7 @@ class Engine:
         """
         facts = catalog.entry("engines", name)
         return cls(
-            name=name,
+            name=catalog.spelled("engines", name),
             driver=facts["driver_gib"] * GIB,
             block_size=facts["block_size"],
             large=facts.get("large_gib", np.inf) * GIB,
@@ -84,6 +90,7 @@ class Engine:
             max_num_seqs=tuple(facts["max_num_seqs"]),
             max_num_batched_tokens=tuple(facts["max_num_batched_tokens"]),
             profiles=facts["profiles"],
+            hybrid=facts["hybrid"],
             logit_bytes=facts["logit_bytes"],
             scratch=facts["scratch_gib"] * GIB,
             runtime=facts["runtime_gib"] * GIB,
@@ -107,6 +114,9 @@ class EngineCapacity:
         Tokens of a block, and bytes it takes on each device.
     state_bytes
         What a sequence takes beside its blocks, whatever its length: recurrent state.
+    sequence_bytes
+        What a sequence of so many tokens takes where layers of several kinds are managed apart; None
+        where every layer keeps every token.
     """
 
     memory: Numbers
@@ -117,6 +127,7 @@ class EngineCapacity:
     block_size: int
     block_bytes: Numbers
     state_bytes: Numbers
+    sequence_bytes: Callable[[Numbers], Numbers] | None = None
 
     @property
     def blocks(self) -> Numbers:
@@ -130,8 +141,10 @@ class EngineCapacity:
 
     def concurrency(self, length: Numbers) -> Numbers:
         """Sequences of `length` tokens that fit at once, not rounded; each takes whole blocks."""
-        sequence = np.ceil(length / self.block_size) * self.block_bytes
-        return self.blocks * self.block_bytes / (sequence + self.state_bytes)
+        blocks = np.ceil(length / self.block_size)
+        if self.sequence_bytes is not None:
+            return self.kv_cache / self.sequence_bytes(blocks * self.block_size)
+        return self.blocks * self.block_bytes / (blocks * self.block_bytes + self.state_bytes)
 
 
 def kv_capacity(
@@ -181,12 +194,13 @@ def engine_capacity(scenario: Scenario, engine: Engine | str = DEFAULT_ENGINE) -
         # at least a byte, where no layer keeps any token
         block_bytes=np.maximum(engine.block_size * per_token, 1.0),
         state_bytes=state,
+        sequence_bytes=partial(kv_bytes_at, scenario) if engine.hybrid else None,
     )
 
 
 def runtime_bytes(scenario: Scenario, engine: Engine) -> Numbers:
     """Bytes beside weights and activations on each device."""
-    return np.where(scenario.devices > 1, engine.shared_runtime, engine.runtime)[()]
+    return np.where(scenario.devices * scenario.pipeline > 1, engine.shared_runtime, engine.runtime)[()]
 
 
 def activation_peak(scenario: Scenario, engine: Engine, memory: Numbers) -> Numbers:
@@ -197,7 +211,7 @@ def activation_peak(scenario: Scenario, engine: Engine, memory: Numbers) -> Numb
     """
     if not engine.profiles:
         return 0.0 * memory
-    size, vocabulary = scenario.precision.activation_bytes, scenario.model.vocab_size
+    size, vocabulary = scenario.stored.activation_bytes, scenario.model.vocab_size
     tokens = largest_step(engine.max_num_batched_tokens, scenario, engine, memory)
     sequences = np.minimum(largest_step(engine.max_num_seqs, scenario, engine, memory), tokens)
     forward = tokens * layer_width(scenario) * size
@@ -233,10 +247,10 @@ def kept_bytes(scenario: Scenario) -> tuple[Numbers, Numbers]:
     """Bytes on each device that a token, and a sequence beside its tokens, is given room for.
 
     Every layer keeps every token, those with a window too: so engines did before they managed layers
-    of several kinds apart, and so vLLM still counts where it prints tokens. KV heads are replicated
+    of several kinds apart. KV heads are replicated
     where there are more devices than heads, and a latent (MLA) is on every device.
     """
-    devices, size = scenario.devices, scenario.precision.kv_bytes
+    devices, size = scenario.devices, scenario.stored.kv_bytes
     token: Numbers = 0.0
     state: Numbers = 0.0
     for block in scenario.model.blocks:

@@ -66,13 +66,14 @@ def weight_bytes(scenario: Scenario) -> Numbers:
     With a pipeline, those of the stage with most layers and the larger end of the model: the
     embedding or the LM head.
     """
-    model, precision, devices = scenario.model, scenario.precision, scenario.devices
+    model, precision, devices = scenario.model, scenario.stored, scenario.devices
     layers: Numbers = 0.0
     experts: Numbers = 0.0
     for block in model.blocks:
         layers = layers + block.layers * block.layer_params_on(model.hidden_dim, devices)
-        experts = experts + block.layers * block.expert_params(model.hidden_dim) / scenario.expert_devices
-    end = model.vocab_size * model.hidden_dim if scenario.is_pipelined else model.embedding_params
+        experts = experts + block.layers * block.expert_params_on(model.hidden_dim, scenario.expert_spread)
+    table = model.vocab_size * model.hidden_dim
+    end = np.where(scenario.pipeline > 1, table, model.embedding_params)[()]
     rest = (end + model.more_params) / devices + model.hidden_dim
     in_layers = layers * precision.weight_bytes + experts * precision.expert_bytes
     return in_layers * scenario.stage_share + rest * precision.weight_bytes
@@ -85,7 +86,12 @@ def kv_bytes_per_token(scenario: Scenario) -> Numbers:
 
 def kv_bytes_per_sequence(scenario: Scenario) -> Numbers:
     """Bytes of KV cache and recurrent state that one sequence takes on each device at its end."""
-    context, devices, size = scenario.workload.final_context, scenario.devices, scenario.precision.kv_bytes
+    return kv_bytes_at(scenario, scenario.workload.final_context)
+
+
+def kv_bytes_at(scenario: Scenario, context: Numbers) -> Numbers:
+    """Bytes of KV cache and recurrent state that a sequence of `context` tokens takes on each device."""
+    devices, size = scenario.devices, scenario.stored.kv_bytes
     kept: Numbers = 0.0 * context * devices
     for block in scenario.model.blocks:
         if block.mixer is not None:
@@ -95,16 +101,11 @@ def kv_bytes_per_sequence(scenario: Scenario) -> Numbers:
 
 
 def activation_bytes_per_token(scenario: Scenario) -> Numbers:
-    """Bytes live on each device for a token inside its widest layer.
-
-    The residual stream, and around the FFN its input and its one or two intermediates: that is
-    where a forward pass without gradients peaks.
-    """
+    """Bytes live on each device for a token inside its widest layer."""
     live: Numbers = 0.0
     for block in scenario.model.blocks:
-        if block.ffn is not None:
-            live = np.maximum(live, block.ffn.live(scenario.devices))
-    return (2 * scenario.model.hidden_dim + live) * scenario.precision.activation_bytes
+        live = np.maximum(live, block.live(scenario.model.hidden_dim, scenario.devices))
+    return live * scenario.stored.activation_bytes
 
 
 def activation_bytes(scenario: Scenario) -> Numbers:
@@ -128,8 +129,9 @@ def largest_batch(scenario: Scenario) -> Numbers:
     memory = footprint(with_batch(scenario, 1.0))
     sequence, active = kv_bytes_per_sequence(scenario), activation_bytes_per_token(scenario)
     beside_chunk = (memory.usable - memory.weights - memory.activations) // sequence
-    beside_own = (memory.usable - memory.weights) // (sequence + active / scenario.pipeline)
-    replicas = scenario.data_parallel
+    left, stages, replicas = memory.usable - memory.weights, scenario.pipeline, scenario.data_parallel
+    part = left // (stages * sequence + active)  # of the batch, as many sequences in every stage
+    beside_own = np.maximum(stages * part, (left - (part + 1) * active) // sequence)
     fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0) * replicas
     # rounding may have cost the last ones, or given some too many
     one_more = footprint(with_batch(scenario, fitting + replicas)).fits
@@ -143,16 +145,23 @@ def devices_needed(scenario: Scenario) -> Numbers:
     All devices of all stages and replicas, with as many of these as the scenario has.
     """
     model = scenario.model
+    now = footprint(scenario)
+    shape = np.shape(now.total + now.usable)
     counts = np.arange(1.0, min(np.max(model.n_heads), MOST_DEVICES) + 1)
-    counts = counts[[bool(np.any(model.shardable(count))) for count in counts]]
-    tried = []
-    for count in counts:
-        possible = model.shardable(count)
-        devices = np.where(possible, count, 1.0)[()]
-        tried.append(possible & np.asarray(footprint(replace(scenario, devices=devices)).fits))
-    fits = np.broadcast_arrays(*tried)
+    along = counts.reshape(-1, *[1] * len(shape))  # an axis of its own before those of the scenario
+    possible = np.broadcast_to(model.shardable(along), (counts.size, *shape))
+    some = possible.reshape(counts.size, -1).any(axis=1)
+    counts, along, possible = counts[some], along[some], possible[some]
+    fits = possible & footprint(with_devices(scenario, np.where(possible, along, 1.0))).fits
     fewest = np.where(np.any(fits, axis=0), counts[np.argmax(fits, axis=0)], 0)[()]
     return fewest * scenario.pipeline * scenario.data_parallel
+
+
+def with_devices(scenario: Scenario, devices: Numbers) -> Scenario:
+    """The same scenario on other numbers of devices, which are known to share its heads evenly."""
+    other = copy(scenario)
+    object.__setattr__(other, "devices", devices)
+    return other
 
 
 def with_batch(scenario: Scenario, batch: Numbers) -> Scenario:

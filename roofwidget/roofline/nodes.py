@@ -12,6 +12,7 @@ from collections import Counter
 
 import numpy as np
 
+from roofwidget.architecture.feed_forward import Experts, FeedForward
 from roofwidget.architecture.work import Extent, Work
 from roofwidget.precision import Precision
 from roofwidget.roofline.collectives import collectives
@@ -29,23 +30,32 @@ def prefill_nodes(scenario: Scenario, batch: Numbers = 1.0) -> tuple[Node, ...]:
 def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     """Nodes of the average pass that makes one token for every sequence of a device's share of the batch.
 
-    A pipeline has as many passes under way as it has stages, each with its part of the batch.
+    A pipeline has as many passes under way as it has stages, each with its part of the batch; where
+    its stages differ, all wait for the fullest.
     """
-    workload, batch = scenario.workload, scenario.microbatch
-    routed = batch * scenario.data_parallel if scenario.expert_parallel else batch
-    return forward_nodes(scenario, Extent.decode(batch, workload.first_context, workload.final_context, routed))
+    workload, batch, routed = scenario.workload, scenario.microbatch, scenario.routed_batch
+    extent = Extent.decode(batch, workload.first_context, workload.final_context, routed)
+    return forward_nodes(scenario, extent, scenario.stage_load)
 
 
-def forward_nodes(scenario: Scenario, extent: Extent) -> tuple[Node, ...]:
-    """Nodes of a pass through all layers, in the order they run; work that is alike in many layers is one."""
-    model, precision, devices = scenario.model, scenario.precision, scenario.devices
-    works = [
-        (block.layers, work)
-        for block in model.blocks
-        for work in block.works(extent, model.hidden_dim, devices, scenario.expert_devices)
-    ]
-    alike = together(works) if len(model.blocks) > 1 else works
-    nodes = [as_node(work, layers, precision) for layers, work in alike]
+def forward_nodes(scenario: Scenario, extent: Extent, load: Numbers = 1.0) -> tuple[Node, ...]:
+    """Nodes of a pass through all layers, in the order they run; work that is alike in many layers is one.
+
+    Parameters
+    ----------
+    scenario
+        The model, its precision and its devices.
+    extent
+        The tokens of the pass.
+    load
+        How many times all layers are run while it lasts.
+    """
+    model, precision, devices = scenario.model, scenario.stored, scenario.devices
+    works = []
+    for layers, part in model.parts:
+        more = (scenario.expert_spread,) if isinstance(part, (FeedForward, Experts)) else ()
+        works += [(layers, work) for work in part.works(extent, model.hidden_dim, devices, *more)]
+    nodes = [as_node(work, load * layers, precision) for layers, work in together(works)]
     if anywhere(model.vocab_size):
         nodes.insert(0, embedding(model, precision, extent.tokens))
         nodes.append(lm_head(model, precision, devices, extent.batch))
@@ -53,7 +63,10 @@ def forward_nodes(scenario: Scenario, extent: Extent) -> tuple[Node, ...]:
 
 
 def together(works: list[tuple[Numbers, Work]]) -> list[tuple[Numbers, Work]]:
-    """Work that is the same in layers of several blocks put together, and the rest told apart by name."""
+    """Work that is the same in several parts put together, and the rest told apart by name."""
+    counts = Counter(work.name for _, work in works)
+    if max(counts.values()) == 1:
+        return works
     found: list[tuple[Numbers, Work]] = []
     for layers, work in works:
         for i, (others, other) in enumerate(found):
@@ -62,11 +75,21 @@ def together(works: list[tuple[Numbers, Work]]) -> list[tuple[Numbers, Work]]:
                 break
         else:
             found.append((layers, work))
-    counts = Counter(work.name for _, work in found)
-    return [
-        (layers, work if counts[work.name] == 1 else work._replace(name=f"{work.name}, {np.max(layers):.4g} layers"))
-        for layers, work in found
+    return [(layers, work._replace(name=name)) for (layers, work), name in zip(found, names(found), strict=True)]
+
+
+def names(works: list[tuple[Numbers, Work]]) -> list[str]:
+    """A name for each: with the number of its layers where another has the same, and an ordinal where that too."""
+    plain = Counter(work.name for _, work in works)
+    told = [
+        work.name if plain[work.name] == 1 else f"{work.name}, {np.max(layers):.4g} layers" for layers, work in works
     ]
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(told):
+        seen[name] += 1
+        if seen[name] > 1:
+            told[i] = f"{name} ({seen[name]})"
+    return told
 
 
 def as_node(work: Work, layers: Numbers, precision: Precision) -> Node:

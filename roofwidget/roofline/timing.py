@@ -100,7 +100,7 @@ def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
     A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth + link steps ·
     link latency) seconds: data stream while the units compute.
     """
-    device, peak = scenario.device, scenario.device.peak(scenario.precision.compute)
+    device, peak = scenario.device, scenario.device.peak(scenario.stored.compute)
     flops = [node.flops for node in nodes]
     moved = [node.bytes for node in nodes]
     sent = [node.link_bytes for node in nodes]

@@ -53,5 +53,7 @@ class ConfigControl:
 
     def _take(self, text: str, name: str = "") -> None:
         """Take a text that must be a JSON object: a path or a repository's id is for code to give."""
-        fields = read("{" if not text.lstrip().startswith(("{", "[")) else text)
+        if not text.lstrip().startswith("{"):
+            raise ConfigError("what was pasted is no JSON object: it must begin with {, as a config.json does")
+        fields = read(text)
         self.model.update(transformer={"_name_or_path": name, **fields} if name else fields)

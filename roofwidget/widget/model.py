@@ -7,7 +7,7 @@ from typing import Any
 
 from traitlets import Instance, observe, validate
 
-from roofwidget.checks import check, contradictions, unknown
+from roofwidget.checks import check, contradictions, filled, unknown
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.parameters import PARAMETERS, PRESETS, Parameters, preset_parameters
 from roofwidget.quantity import ParameterTraitError
@@ -98,7 +98,7 @@ class RooflineModel(Parameters):
         except ParameterError:  # an exception left a hold half-way; traitlets rolls back for a TraitError only
             with self.hold_trait_notifications():
                 for name, value in self._standing.items():
-                    setattr(self, name, value)
+                    super().__setattr__(name, value)
             return
         if scenario != self._scenario:
             self._scenario, self._standing = scenario, self.parameters()
@@ -107,9 +107,11 @@ class RooflineModel(Parameters):
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
             super().__setattr__(name, value)
-        elif name in PRESETS:  # its numbers and its name are one change
+        elif name in PRESETS:  # its numbers and its name are one change, checked when all of them stand
             with self._lock, self.hold_trait_notifications():
-                self.update(**{name: value})
+                for parameter, number in filled(name, value).items():
+                    super().__setattr__(parameter, number)
+                super().__setattr__(name, value)
         elif not hasattr(self, name):  # a misspelt trait would do nothing, silently
             raise AttributeError(unknown(name, [*PARAMETERS, *PRESETS]))
         else:

@@ -138,7 +138,7 @@ class RooflineView:
 def roofs_of(metrics: Metrics) -> tuple[float, float, float]:
     """Peak and bandwidth in the units of the axes, and the ridge between them."""
     scenario = metrics.scenario
-    peak = float(scenario.device.peak(scenario.precision.compute)) / 1e12
+    peak = float(scenario.device.peak(scenario.stored.compute)) / 1e12
     return peak, float(scenario.device.bandwidth) / 1e12, float(metrics.ridge)
 
 

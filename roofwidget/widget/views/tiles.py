@@ -95,7 +95,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
 
 
 def _needed(metrics: Metrics) -> str:
-    return f"needs {count(metrics.devices_needed, 'device')}" if metrics.devices_needed else "on no number of devices"
+    return f"needs {count(metrics.devices_needed, 'device')}" if metrics.devices_needed else "nor on more devices alone"
 
 
 def _html(tile: Tile) -> str:
