@@ -15,6 +15,8 @@ from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
 from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import BatchCurve, batch_curve
+from roofwidget.serving.cost import joules_per_token, usd_per_million_tokens
+from roofwidget.serving.goodput import Goodput, goodput
 from roofwidget.validation import Numbers
 
 
@@ -122,6 +124,31 @@ class Metrics:
     def batch_curve(self) -> BatchCurve:
         """The same scenario at other batches; for a scenario of plain numbers."""
         return batch_curve(self.scenario, float(self.largest_batch))
+
+    @cached_property
+    def goodput(self) -> Goodput | None:
+        """What can be served within the objectives, None without any; for a scenario of plain numbers."""
+        return goodput(self.scenario, float(self.ttft), self.batch_curve) if self.scenario.objectives else None
+
+    @property
+    def usd_per_million_output_tokens(self) -> Numbers | None:
+        """Price of a million output tokens of this batch; None where no price is known."""
+        return usd_per_million_tokens(self.scenario, self.decode_throughput)
+
+    @property
+    def usd_per_million_input_tokens(self) -> Numbers | None:
+        """Price of a million prompt tokens, one request at a time; None where no price is known."""
+        return usd_per_million_tokens(self.scenario, self.prefill_throughput * self.scenario.data_parallel)
+
+    @property
+    def joules_per_output_token(self) -> Numbers | None:
+        """Energy of an output token at the power limit, J; None where that is not known."""
+        return joules_per_token(self.scenario, self.decode_throughput)
+
+    @property
+    def joules_per_input_token(self) -> Numbers | None:
+        """Energy of a prompt token at the power limit, J; None where that is not known."""
+        return joules_per_token(self.scenario, self.prefill_throughput * self.scenario.data_parallel)
 
     def phases(self) -> dict[str, Pass]:
         """Both passes by name."""

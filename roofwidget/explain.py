@@ -47,6 +47,8 @@ def explain(metrics: Metrics) -> list[Step]:
         prefill_mfu(metrics),
         intensity(metrics),
         end_to_end(metrics),
+        *cost(metrics),
+        *promised(metrics),
         kv_per_token(metrics),
         activations(metrics),
         footprint(metrics),
@@ -165,6 +167,34 @@ def end_to_end(metrics: Metrics) -> Step:
     figures = f"{seconds(metrics.ttft)} + ({grouped(output, 12)} − 1) · {seconds(metrics.tpot)}"
     formula = "time to first token + (output tokens − 1) · time per output token"
     return Step("end-to-end latency", formula, figures, seconds(metrics.e2e), "definition")
+
+
+def cost(metrics: Metrics) -> Iterable[Step]:
+    """Price and energy of output tokens, where they are known."""
+    device, devices = metrics.scenario.device, grouped(metrics.scenario.total_devices, 12)
+    speed = f"{grouped(metrics.decode_throughput, 4)} tokens/s"
+    if (usd := metrics.usd_per_million_output_tokens) is not None:
+        figures = f"1,000,000 · {devices} · {grouped(device.usd_per_hour or 0, 12)} / 3,600 / {speed}"
+        formula = "a million · devices · price an hour / seconds of an hour / decode throughput"
+        yield Step("price of a million output tokens", formula, figures, f"$ {grouped(usd)}", "definition")
+    if (joules := metrics.joules_per_output_token) is not None:
+        figures = f"{devices} · {grouped(device.power or 0, 12)} / {speed}"
+        formula = "devices · power limit in W / decode throughput: an upper bound"
+        yield Step("energy of an output token", formula, figures, f"{grouped(joules)} J", "definition")
+
+
+def promised(metrics: Metrics) -> Iterable[Step]:
+    """Requests that keep the objectives, where there are any."""
+    kept, workload = metrics.goodput, metrics.scenario.workload
+    if kept is None:
+        return
+    formula = (
+        "largest batch that fits and keeps them; replicas / (TTFT / stages + (output − 1) · TPOT · replicas / batch)"
+    )
+    figures = f"batch {grouped(kept.batch, 12)}, output {grouped(workload.output_tokens, 12)}"
+    yield Step(
+        "requests within the objectives", formula, figures, f"{grouped(kept.request_rate)} requests/s", "definition"
+    )
 
 
 def kv_per_token(metrics: Metrics) -> Step:

@@ -31,6 +31,8 @@ class Accelerator:
         Seconds between the sending of a message to a peer and its arrival.
     group
         Devices that usually share the link; infinite where that is not known.
+    usd_per_hour, power
+        Price of its use, and its power limit in W; None where not known.
 
     Raises
     ------
@@ -45,10 +47,13 @@ class Accelerator:
     name: str = ""
     link_latency: Numbers = 0.0
     group: float = math.inf
+    usd_per_hour: Numbers | None = None
+    power: Numbers | None = None
 
     def __post_init__(self) -> None:
         settle(self, bandwidth=POSITIVE, capacity=POSITIVE, link_bandwidth=Allowed(infinite=True))
-        settle(self, link_latency=Allowed(zero=True))
+        known = {name: POSITIVE for name in ("usd_per_hour", "power") if getattr(self, name) is not None}
+        settle(self, link_latency=Allowed(zero=True), **known)
         faults = {
             f"peaks[{name!r}]": sentence
             for name, peak in self.peaks.items()
@@ -104,4 +109,6 @@ class Accelerator:
             link_bandwidth=facts["link_gbs"] * 1e9 if "link_gbs" in facts else math.inf,
             link_latency=facts.get("link_latency_us", 0.0) * 1e-6,
             group=facts.get("group", math.inf),
+            usd_per_hour=facts.get("usd_per_hour"),
+            power=facts.get("tdp_w"),
         )

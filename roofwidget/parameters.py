@@ -16,6 +16,7 @@ from typing import Any
 from traitlets import HasTraits
 
 from roofwidget.hardware import Accelerator
+from roofwidget.objectives import Objectives
 from roofwidget.precision import Precision
 from roofwidget.quantity import Preset, Quantity, Switch
 from roofwidget.scenario import Scenario
@@ -41,6 +42,8 @@ class Parameters(HasTraits):
     pipeline = Quantity(1, 1, 512, "stages", "Hardware", "Groups of devices that each have their part of the layers.", label="pipeline", slider=(1, 16), whole=True, doubling=True, detail=True)
     data_parallel = Quantity(1, 1, 1024, "copies", "Hardware", "Replicas of all that, each with its part of the batch.", label="replicas", slider=(1, 64), whole=True, doubling=True, detail=True)
     expert_parallel = Switch(False, "Hardware", "Whether whole experts are spread over the devices of all replicas; if not, each device of a replica has a slice of every expert.", label="expert parallel", detail=True)
+    usd_per_hour = Quantity(None, 1e-4, 1e5, "$/hour", "Hardware", "Price of one device.", label="price", slider=(0.1, 20), absent="not counted", detail=True)
+    tdp_w = Quantity(None, 0.1, 1e5, "W", "Hardware", "Power limit of one device.", label="power", slider=(50, 2_000), absent="not counted", detail=True)
     memory_utilization = Quantity(0.9, 0.01, 1.0, "of capacity", "Hardware", "Share of memory that may be used.", label="usable", slider=(0.5, 1.0), detail=True)
     # model
     params_b = Quantity(70.0, 1e-4, 1e5, "billion", "Model", "Parameters; the FFN takes what attention and embeddings leave of them.", label="parameters", slider=(0.5, 1_000), required=True)
@@ -56,6 +59,8 @@ class Parameters(HasTraits):
     seq_len = Quantity(4096, 1, 100_000_000, "tokens", "Workload", "Prompt tokens of each sequence.", label="prompt", slider=(64, 262_144), whole=True, required=True)
     output_tokens = Quantity(1, 1, 100_000_000, "tokens", "Workload", "Tokens of each answer: decode is timed at the mean context, memory at the final one.", label="output", slider=(1, 32_768), whole=True)
     batch = Quantity(1, 1, 1_000_000, "sequences", "Workload", "Sequences decoded together.", label="batch", slider=(1, 1_024), whole=True, required=True)
+    ttft_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time to first token that was promised.", label="TTFT at most", slider=(10, 10_000), absent="nothing", detail=True)
+    tpot_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time per output token that was promised.", label="TPOT at most", slider=(1, 1_000), absent="nothing", detail=True)
     # precision
     weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes; the peak stays the one set above.", label="weights", slider=(0.5, 4), required=True, doubling=True)
     expert_weight_bytes = Quantity(None, 0.05, 16.0, "bytes", "Precision", "Bytes a weight of a routed expert takes, where only experts are stored in a format of their own.", label="experts", slider=(0.5, 4), absent="as weights", doubling=True, detail=True)
@@ -84,17 +89,21 @@ PARAMETERS: dict[str, Quantity | Switch] = {
 PRESETS: dict[str, Preset] = {name: trait for name, trait in vars(Parameters).items() if isinstance(trait, Preset)}
 
 
+ASIDE = ("weight_bytes", "expert_weight_bytes", "usd_per_hour")
+"""What a preset fills, and anyone may change without making it another: how weights are stored, what is paid."""
+
+
 def preset_parameters(preset: str, value: Any) -> dict[str, Any]:
     """The parameters that a value of a preset fills."""
     return accelerator_parameters(value) if preset == "accelerator" else transformer_parameters(value)
 
 
 def edited(values: Mapping[str, Any], preset: str) -> bool:
-    """Whether numbers differ from those of the preset they come from; what weights are stored in may."""
+    """Whether numbers differ from those of the preset they come from, but for those aside."""
     if values[preset] is None:
         return False
     own = preset_parameters(preset, values[preset])
-    return any(values[name] != value for name, value in own.items() if not name.endswith("weight_bytes"))
+    return any(values[name] != value for name, value in own.items() if name not in ASIDE)
 
 
 def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
@@ -113,6 +122,8 @@ def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
         name=f"custom, from {name}" if edited(values, "accelerator") else name,
         link_latency=0.0 if latency is None else latency * 1e-6,
         group=group,
+        usd_per_hour=values["usd_per_hour"],
+        power=values["tdp_w"],
     )
 
 
@@ -155,6 +166,10 @@ def build_scenario(values: Mapping[str, Any]) -> Scenario:
         pipeline=values["pipeline"],
         data_parallel=values["data_parallel"],
         expert_parallel=values["expert_parallel"],
+        objectives=Objectives(
+            ttft=None if values["ttft_target_ms"] is None else values["ttft_target_ms"] * 1e-3,
+            tpot=None if values["tpot_target_ms"] is None else values["tpot_target_ms"] * 1e-3,
+        ),
     )
 
 
@@ -168,6 +183,8 @@ def accelerator_parameters(name: str) -> dict[str, Any]:
         "hbm_cap_gb": device.capacity / 1e9,
         "link_gbs": None if math.isinf(device.link_bandwidth) else device.link_bandwidth / 1e9,
         "link_latency_us": round(float(device.link_latency) * 1e6, 6) or None,
+        "usd_per_hour": device.usd_per_hour,
+        "tdp_w": device.power,
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from roofwidget.architecture.feed_forward import Spread, check_flags
 from roofwidget.hardware import Accelerator
+from roofwidget.objectives import Objectives
 from roofwidget.precision import Precision
 from roofwidget.transformer import Transformer
 from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, anywhere, settle, shown
@@ -36,6 +37,8 @@ class Scenario:
         a replica has its slice of every expert.
     memory_utilization
         Share of each device's memory that may be used.
+    objectives
+        What users were promised.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class Scenario:
     pipeline: Numbers = 1.0
     data_parallel: Numbers = 1.0
     expert_parallel: bool = False
+    objectives: Objectives = field(default_factory=Objectives)
 
     def __post_init__(self) -> None:
         if isinstance(self.accelerator, str):
@@ -69,6 +73,7 @@ class Scenario:
                 ("transformer", Transformer, "Transformer or the name of one in the catalog"),
                 ("precision", Precision, "Precision"),
                 ("workload", Workload, "Workload"),
+                ("objectives", Objectives, "Objectives"),
             )
             if not isinstance(getattr(self, name), kind)
         }

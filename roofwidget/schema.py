@@ -13,6 +13,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 NUMBER: Schema = {"type": "number", "minimum": 0}
+MAYBE: Schema = {"type": ["number", "null"], "minimum": 0}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 FLAG: Schema = {"type": "boolean"}
 TEXT: Schema = {"type": "string"}
@@ -73,6 +74,15 @@ def response_schema() -> Schema:
         "ridge_point": NUMBER,
         "mfu": by_phase(NUMBER),
         "mbu": by_phase(NUMBER),
+        "cost": record(
+            {
+                "usd_per_million_input_tokens": MAYBE,
+                "usd_per_million_output_tokens": MAYBE,
+                "joules_per_input_token": MAYBE,
+                "joules_per_output_token": MAYBE,
+            }
+        ),
+        "objectives": {"anyOf": [{"type": "null"}, record({"largest_batch": COUNT, "requests_per_s": NUMBER})]},
         "memory": record(memory),
     }
     point = {

@@ -19,10 +19,12 @@ class Words(NamedTuple):
 
 
 def verdict(metrics: Metrics) -> list[Words]:
-    """What limits decode, whether it fits, what limits prefill: three sentences, and a warning if need be."""
+    """What limits decode, whether it fits, what limits prefill: three sentences, and where there
+    are objectives how much keeps them; and a warning if need be.
+    """
     beyond = beyond_the_link(metrics)
-    warned = [Words(" "), Words(beyond)] if beyond else []
-    return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics), *warned]
+    more = [Words(f" {sentence}") for sentence in (kept(metrics), beyond) if sentence]
+    return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics), *more]
 
 
 def plain(words: list[Words]) -> str:
@@ -43,6 +45,16 @@ def _prefill(metrics: Metrics) -> list[Words]:
 
 def _bound(phase: Pass) -> Words:
     return Words(f"{phase.bound_name}-bound", phase.bound_name)
+
+
+def kept(metrics: Metrics) -> str:
+    """How large a batch, and how many requests, keep the objectives; nothing without any."""
+    if metrics.goodput is None:
+        return ""
+    if not metrics.goodput.batch:
+        return "No batch keeps the objectives."
+    requests = f"{grouped(metrics.goodput.request_rate)} requests/s at most"
+    return f"Up to a batch of {grouped(metrics.goodput.batch, 12)} keeps the objectives: {requests}."
 
 
 def beyond_the_link(metrics: Metrics) -> str:

@@ -34,6 +34,10 @@ SIZES = {
     "link_gbs": (1e-3, 1e6),
     "link_latency_us": (1e-3, 1e4),
     "memory_utilization": (0.01, 1.0),
+    "usd_per_hour": (1e-4, 1e5),
+    "tdp_w": (0.1, 1e5),
+    "ttft_target_ms": (1e-3, 1e9),
+    "tpot_target_ms": (1e-3, 1e9),
     "params_b": (1e-4, 1e5),
     "weight_bytes": (0.05, 16.0),
     "expert_weight_bytes": (0.05, 16.0),
@@ -41,7 +45,17 @@ SIZES = {
     "activation_bytes": (0.05, 16.0),
 }
 SWITCHES = ("gated_ffn", "tied_embeddings", "expert_parallel")
-NULLABLE = ("link_gbs", "link_latency_us", "head_dim", "vocab_size", "expert_weight_bytes")
+NULLABLE = (
+    "usd_per_hour",
+    "tdp_w",
+    "ttft_target_ms",
+    "tpot_target_ms",
+    "link_gbs",
+    "link_latency_us",
+    "head_dim",
+    "vocab_size",
+    "expert_weight_bytes",
+)
 PRESETS = ("accelerator", "transformer")
 
 

@@ -26,13 +26,27 @@ DEFAULTS = {
     "activation_bytes": 2,
     "expert_weight_bytes": None,
     "link_latency_us": None,
+    "usd_per_hour": None,
+    "tdp_w": None,
+    "ttft_target_ms": None,
+    "tpot_target_ms": None,
     "pipeline": 1,
     "data_parallel": 1,
     "expert_parallel": False,
     "accelerator": None,
     "transformer": None,
 }
-NULLABLE = ["link_gbs", "link_latency_us", "head_dim", "vocab_size", "expert_weight_bytes"]
+NULLABLE = [
+    "usd_per_hour",
+    "tdp_w",
+    "ttft_target_ms",
+    "tpot_target_ms",
+    "link_gbs",
+    "link_latency_us",
+    "head_dim",
+    "vocab_size",
+    "expert_weight_bytes",
+]
 NUMBERS = [*COUNTS, *SIZES]
 
 # The mission's model served otherwise, so that every optional field has something to say.

@@ -356,6 +356,7 @@ class TestNumberControl:
     def test_takes_no_text_for_no_value_where_there_need_be_none(self, widget, wire, name):
         field = number(widget, name).field
         widget.model.update(transformer="Llama 3.1 70B", link_gbs=450, link_latency_us=1, expert_weight_bytes=1)
+        widget.model.update(usd_per_hour=2, tdp_w=700, ttft_target_ms=500, tpot_target_ms=20)
         assert field.value
         from_browser(field, "")
         assert getattr(widget.model, name) is None
@@ -404,6 +405,14 @@ class TestExplain:
         widget.close()
         outputs = infer(widget.model.parameters())["outputs"]
         tokens_at_once = max(min(widget.model.seq_len, 8192), widget.model.batch)
+        for name, unit, told in [
+            ("price of a million output tokens", "$ ", "usd_per_million_output_tokens"),
+            ("energy of an output token", " J", "joules_per_output_token"),
+        ]:
+            if (truth := outputs["cost"][told]) is not None:
+                figures, results = steps.pop(name)
+                assert value(figures[0].replace(" tokens/s", "")) == pytest.approx(truth, rel=0.01)
+                assert value(results[0].replace(unit, "")) == pytest.approx(truth, rel=0.01)
         engine = outputs["memory"]["engine"]
         figures, _ = steps.pop("largest batch in vLLM 0.17 and later")
         assert max(0.0, value(figures[0].partition(" = ")[0])) == pytest.approx(engine["kv_cache_gb"] * 1e9, rel=0.02)

@@ -13,6 +13,7 @@ MUTED = "var(--rw-muted)"
 GRID = "var(--rw-grid)"
 SURFACE = "var(--rw-surface)"
 USER = "var(--rw-user)"
+OBJECTIVE = "var(--rw-objective)"
 BOUND_COLOURS = {
     "memory": "var(--rw-memory)",
     "compute": "var(--rw-compute)",

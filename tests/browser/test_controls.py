@@ -85,11 +85,15 @@ def test_a_refused_text_leaves_everything_as_it_stands_and_says_what_is_allowed(
     expect(screen.root.locator(".rw-fault")).to_have_count(0)
 
 
+FILLED = ["accelerator", "peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs", "link_latency_us"]
+FILLED += ["usd_per_hour", "tdp_w"]
+
+
 def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
     screen = show()
     accelerator, transformer = screen.picker("accelerator"), screen.picker("transformer")
     expect(accelerator).to_have_attribute("placeholder", "custom accelerator")
-    with screen.changes("accelerator", "peak_tflops", "hbm_bw_gbs", "hbm_cap_gb", "link_gbs", "link_latency_us"):
+    with screen.changes(*FILLED):
         screen.pick("accelerator", "A100 SXM 80GB")
     expect(screen.field("peak_tflops")).to_have_value("312")
     expect(screen.field("hbm_bw_gbs")).to_have_value("2,039")
@@ -116,6 +120,19 @@ def test_a_preset_fills_the_numbers_and_an_edit_makes_them_custom(show):
     expect(screen.field("peak_tflops")).to_have_value("989.4")
     assert screen.parameters()["layers"] == standing["layers"]
     eventually(lambda: assert_screen_is_true(screen))
+
+
+def test_objectives_are_shaded_and_told(show):
+    screen = show(**SCENARIO)
+    screen.unfold("Workload")
+    for name, text, told in [
+        ("tpot_target_ms", "8", "keeps the objectives"),
+        ("ttft_target_ms", "1", "No batch keeps the objectives."),
+        ("ttft_target_ms", "", "keeps the objectives"),
+    ]:
+        screen.type(name, text)
+        expect(screen.root.locator(".rw-verdict")).to_contain_text(told)
+        eventually(lambda: assert_screen_is_true(screen))
 
 
 def test_the_catalog_is_searched_and_a_name_it_lacks_is_refused(show):

@@ -44,15 +44,22 @@ def says(text: str, truth: float, unit: str = "", digits: int = 3) -> bool:
 
 def assert_verdict(verdict: str, answer: Answer) -> None:
     inputs, outputs, memory = answer["inputs"], answer["outputs"], answer["outputs"]["memory"]
-    bound, speed, users, fit, prefill_bound, ttft = re.fullmatch(
+    bound, speed, users, fit, prefill_bound, ttft, kept = re.fullmatch(
         rf"Decode is (\w+)-bound: ({NUMBER}) tokens/s(?: for each of ({NUMBER}) users)?\. (.*) "
-        r"Prefill is (\w+)-bound: first token after (.*)\.",
+        r"Prefill is (\w+)-bound: first token after (.*?s)\.(?: (.*objectives.*))?",
         verdict,
     ).groups()
     assert (bound, prefill_bound) == (outputs["bottleneck"]["decode"], outputs["bottleneck"]["prefill"])
     assert says(speed, outputs["decode_tokens_per_s_per_user"])
     assert users == (f"{inputs['batch']:,}" if inputs["batch"] > 1 else None)
     assert says(ttft, outputs["ttft_ms"] / 1e3, "s")
+    promised = outputs["objectives"]
+    if promised is None or not promised["largest_batch"]:
+        assert kept == (None if promised is None else "No batch keeps the objectives.")
+    else:
+        batch, requests = re.fullmatch(rf"Up to a batch of (.*) keeps the objectives: ({NUMBER}) .*", kept).groups()
+        assert batch == f"{promised['largest_batch']:,}"
+        assert says(requests, promised["requests_per_s"])
     if memory["fits"]:
         devices = f"{inputs['devices']:,} device{'s' if inputs['devices'] > 1 else ''}"
         assert fit == f"It fits on {devices} with room for a batch of {memory['largest_batch']:,}."
@@ -86,7 +93,10 @@ def assert_tiles(tiles: list[list[str]], answer: Answer) -> None:
         tokens, time = whole_answer.split("-token answer in ")
         assert tokens == f"{inputs['output_tokens']:,}"
         assert says(time, outputs["e2e_ms"] / 1e3, "s")
+    mbu, _, price = mbu.partition(", $")
     assert says(mbu.removeprefix("MBU "), outputs["mbu"]["decode"], digits=2)
+    usd = outputs["cost"]["usd_per_million_output_tokens"]
+    assert price == "" if usd is None else says(price.removesuffix(" a million"), usd)
     assert says(mfu.removeprefix("MFU "), outputs["mfu"]["prefill"], digits=2)
     assert (fits == "fits") is memory["fits"]
     intensity, ridge = intensities.split(", ridge ")
@@ -147,6 +157,11 @@ def assert_batch_curve(curve: Plot, answer: Answer) -> None:
     for point in points:
         assert any(near(place, curve.place(point["batch"], point["decode_tokens_per_s"])) for place in drawn), point
     full = min(x for x, _ in curve.area("muted"))
+    promised = answer["outputs"]["objectives"]
+    kept = curve.axes["x"].place(promised["largest_batch"] or 1e-9) if promised else None
+    failing = min(x for x, _ in curve.area("objective"))
+    edge = curve.frame.right if kept is None else max(kept, curve.frame.left)
+    assert abs(failing - edge) < NEAR
     wall = answer["outputs"]["memory"]["largest_batch"]
     assert abs(full - max(curve.axes["x"].place(wall) if wall else 0, curve.frame.left)) < NEAR
 

@@ -37,6 +37,7 @@ class BatchCurveView:
         x, y, user = fig.log_scale(), fig.log_scale(), fig.linear_scale()
         scales, right = {"x": x, "y": y}, {"x": x, "y": user}
         self.wall = fig.line(scales, theme.MUTED, stroke_width=0, fill="bottom", fill_opacities=[0.16])
+        self.failing = fig.line(scales, theme.OBJECTIVE, stroke_width=0, fill="bottom", fill_opacities=[0.1])
         self.fitting, self.beyond = (
             bqplot.Lines(
                 x=np.ones((len(BOUNDS), 2)),
@@ -54,11 +55,12 @@ class BatchCurveView:
         self.handle = Handles(scales, lambda _, batch, __: set_batch(max(1.0, round(batch))), redraw, restrict_x=True)
         self.cursor_label = fig.labels(scales, y_offset=15)
         self.wall_label = fig.labels(scales, y_offset=-10)
+        self.objective_label = fig.labels(scales, y_offset=-26, colors=[theme.OBJECTIVE])
         self.x_axis = fig.axis(x, "batch (sequences)")
         self.y_axis = fig.axis(y, "all users (tokens/s)", side="left", colour=theme.TEXT)
         self.user_axis = fig.axis(user, "each user (tokens/s)", side="right", colour=theme.USER, grid_lines="none")
-        lines = [self.wall, *self.ghosts.values(), self.beyond, self.fitting, self.user, self.cursor]
-        marks = [*lines, self.cursor_label, self.wall_label, self.handle.mark]
+        lines = [self.failing, self.wall, *self.ghosts.values(), self.beyond, self.fitting, self.user, self.cursor]
+        marks = [*lines, self.cursor_label, self.wall_label, self.objective_label, self.handle.mark]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis, self.user_axis], right=62)
         self.head = ipywidgets.HTML()
         self.widget = ipywidgets.VBox([self.head, self.figure])
@@ -76,6 +78,7 @@ class BatchCurveView:
         fig.change(self.beyond, **by_bound(curve, batch >= curve.wall))
         fig.change(self.user, x=batch, y=curve.user_speed)
         fig.change(self.wall, x=fig.floats([max(curve.wall, FIRST), last]), y=fig.floats([high, high]))
+        self._shade(metrics, low, high, last)
         fig.change(self.cursor, x=fig.floats([here, here]), y=fig.floats([low, high]))
         for name, ghost in self.ghosts.items():
             then = {} if pinned is None else {"x": pinned.batch_curve.batch, "y": getattr(pinned.batch_curve, name)}
@@ -90,6 +93,14 @@ class BatchCurveView:
         text = f"memory full: {grouped(curve.wall, 12)}" if curve.wall else "does not fit"
         place = min(max(curve.wall, FIRST), last)
         fig.write(self.wall_label, place, low, text, **beside(place, last))
+
+    def _shade(self, metrics: Metrics, low: float, high: float, last: float) -> None:
+        """Shade the batches that break the objectives, if there are any."""
+        kept = metrics.goodput
+        first = last if kept is None else max(kept.batch, FIRST)
+        fig.change(self.failing, x=fig.floats([first, last]), y=fig.floats([high, high]))
+        text = "" if kept is None else f"objectives: {grouped(kept.batch, 12)}" if kept.batch else "objectives fail"
+        fig.write(self.objective_label, min(first, last), low, text, **beside(first, last))
 
     def _stretch(self, curve: BatchCurve) -> None:
         last = curve.batch[-1]

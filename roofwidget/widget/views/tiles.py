@@ -74,7 +74,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "decode, all users",
             grouped(metrics.decode_throughput),
             "tok/s",
-            f"MBU {percent(metrics.mbu(metrics.decode))}",
+            f"MBU {percent(metrics.mbu(metrics.decode))}{_price(metrics)}",
         ),
         Tile("prefill", grouped(metrics.prefill_throughput), "tok/s", f"MFU {percent(metrics.mfu(metrics.prefill))}"),
         Tile(
@@ -92,6 +92,11 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "decode bound", bound, "", f"{grouped(metrics.decode.intensity)} FLOP/B, ridge {grouped(metrics.ridge, 4)}"
         ),
     ]
+
+
+def _price(metrics: Metrics) -> str:
+    usd = metrics.usd_per_million_output_tokens
+    return "" if usd is None else f", ${grouped(usd)} a million"
 
 
 def _needed(metrics: Metrics) -> str:
