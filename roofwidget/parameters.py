@@ -15,6 +15,7 @@ from typing import Any
 
 from traitlets import HasTraits
 
+from roofwidget.architecture.resizing import resized, scaled_to
 from roofwidget.hardware import Accelerator
 from roofwidget.objectives import Objectives
 from roofwidget.precision import Precision
@@ -145,7 +146,7 @@ def build_transformer(values: Mapping[str, Any]) -> Transformer:
     if not edited(values, "transformer"):
         return base
     changed = {name: value for name, value in numbers.items() if value != getattr(base, name)}
-    model = base.resized(**changed).scaled_to(values["params_b"] * 1e9)
+    model = scaled_to(resized(base, **changed), values["params_b"] * 1e9)
     return replace(model, name=f"custom, from {base.name}")
 
 

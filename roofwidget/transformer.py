@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,8 @@ from roofwidget.architecture.attention import Attention
 from roofwidget.architecture.block import Block, Mixer
 from roofwidget.architecture.feed_forward import Experts, FeedForward, check_flags
 from roofwidget.architecture.recurrence import Recurrence
-from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, anywhere, settle
+from roofwidget.architecture.resizing import scaled_to
+from roofwidget.validation import COUNT, POSITIVE, Allowed, Numbers, ParameterError, settle
 
 VOCABULARY = Allowed(whole=True, zero=True)
 
@@ -118,7 +119,7 @@ class Transformer:
         ParameterError
             As for `dense`, and if nothing is left for the FFN.
         """
-        return cls.dense(ffn_dim=1.0, **dimensions).scaled_to(params)
+        return scaled_to(cls.dense(ffn_dim=1.0, **dimensions), params)
 
     @classmethod
     def from_hf_config(cls, source: Mapping[str, Any] | str | PathLike[str]) -> Transformer:
@@ -162,28 +163,6 @@ class Transformer:
 
         spelled = catalog.spelled("transformers", name)
         return huggingface.from_config(catalog.entry("transformers", name)["config"], spelled)
-
-    def scaled_to(self, params: Numbers) -> Transformer:
-        """The same with feed-forward networks as wide as makes `params` parameters come out.
-
-        Raises
-        ------
-        ParameterError
-            If nothing is left for them.
-        """
-        if np.all(np.asarray(params) == self.params):
-            return self
-        scaled = sum((b.layers * b.ffn.scaled_params(self.hidden_dim) for b in self.blocks if b.ffn), start=0.0)
-        left = params - (self.params - scaled)
-        if anywhere(left <= 0) or anywhere(scaled == 0):
-            needed = np.max(params - left) / 1e9
-            raise ParameterError(
-                {
-                    "params_b": f"params_b must be more than the {needed:.4g} billion parameters of "
-                    f"attention and embeddings alone, not {np.min(params) / 1e9:.4g}"
-                }
-            )
-        return replace(self, blocks=tuple(block.widened(left / scaled) for block in self.blocks))
 
     @cached_property
     def parts(self) -> list[tuple[Numbers, Mixer | FeedForward | Experts]]:
@@ -267,36 +246,6 @@ class Transformer:
         widths = (block.layers * kept_width(block.mixer) for block in self.blocks)
         return sum(widths, start=0.0) * kv_bytes
 
-    def resized(self, **numbers: Any) -> Transformer:
-        """The same build with other `hidden_dim`, `layers`, `n_heads`, `n_kv_heads`, `head_dim`, `vocab_size`,
-        `gated` or `tied_embeddings`: all its blocks change in proportion.
-
-        Raises
-        ------
-        ParameterError
-            If that leaves a part with no whole number of heads.
-        """
-        ratios = {
-            name: numbers[name] / getattr(self, name) if name in numbers else 1.0
-            for name in ("layers", "n_heads", "n_kv_heads", "head_dim")
-        }
-        try:
-            blocks = tuple(block.resized(*ratios.values()) for block in self.blocks)
-        except ParameterError as error:
-            names = {"heads": "n_heads", "kv_heads": "n_kv_heads", "nope_dim": "head_dim", "value_dim": "head_dim"}
-            name, sentence = next(iter(error.faults.items()))
-            name = names.get(name, name)
-            raise ParameterError({name: f"{name} must leave every layer with whole sizes: {sentence}"}) from None
-        if "gated" in numbers:
-            blocks = tuple(
-                block if block.ffn is None else replace(block, ffn=replace(block.ffn, gated=numbers["gated"]))
-                for block in blocks
-            )
-        if "layers" in numbers and len(blocks) > 1:
-            blocks = in_whole_layers(blocks, numbers["layers"])
-        rest = {name: numbers[name] for name in ("hidden_dim", "vocab_size", "tied_embeddings") if name in numbers}
-        return replace(self, blocks=blocks, **rest)
-
     def shardable(self, devices: Numbers) -> Any:
         """Whether devices can share the heads of all layers evenly; a bool, or an array of them."""
         mixers = [block.mixer for block in self.blocks if block.mixer is not None]
@@ -306,14 +255,6 @@ class Transformer:
         """Say where devices cannot share the heads evenly; None where they can."""
         faults = (block.mixer.fault(devices) for block in self.blocks if block.mixer is not None)
         return next((fault for fault in faults if fault), None)
-
-
-def in_whole_layers(blocks: tuple[Block, ...], layers: float) -> tuple[Block, ...]:
-    """Blocks of whole numbers of layers in about the same proportion, `layers` in all; those of none are left out."""
-    counts = [float(np.round(block.layers)) for block in blocks]
-    largest = int(np.argmax(counts))
-    counts[largest] += layers - sum(counts)
-    return tuple(replace(block, layers=count) for block, count in zip(blocks, counts, strict=True) if count > 0)
 
 
 def _same(one: Any, other: Any) -> bool:

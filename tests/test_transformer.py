@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from roofwidget import ParameterError, Transformer
+from roofwidget.architecture.resizing import resized
 
 # 5 · (8·3·(2·4+2·2) + 3·8·10) + (2·5+1)·8 + 2·32·8 = 5 · (288 + 240) + 88 + 512
 SIZES = {"hidden_dim": 8, "layers": 5, "n_heads": 4, "n_kv_heads": 2, "head_dim": 3, "ffn_dim": 10, "vocab_size": 32}
@@ -99,3 +100,16 @@ class TestRefuses:
 def test_is_frozen():
     with pytest.raises(FrozenInstanceError):
         SMALL.vocab_size = 6
+
+
+class TestResized:
+    """What edited numbers make of a model from the catalog."""
+
+    def test_layers_stay_whole(self):
+        """DeepSeek V3's 3 dense and 58 sparse layers, of 30: 1.5 and 28.5."""
+        model = resized(Transformer.named("DeepSeek V3"), layers=30)
+        assert [block.layers for block in model.blocks] in ([1, 29], [2, 28])
+
+    def test_a_part_with_no_whole_size_is_refused(self):
+        with pytest.raises(ParameterError, match="head_dim must leave every layer with whole sizes: "):
+            resized(Transformer.named("DeepSeek V3"), head_dim=100)
