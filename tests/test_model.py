@@ -10,7 +10,7 @@ import pytest
 from mission import MISSION
 from traitlets import TraitError
 
-from roofwidget import Accelerator, ParameterError, RooflineModel, Transformer, infer
+from roofwidget import Accelerator, ParameterError, RooflineModel, Scenario, Transformer, evaluate, infer
 
 
 class Heard(list):
@@ -477,3 +477,35 @@ def test_a_copy_is_a_model_of_its_own(copy_of):
     assert copied.parameters() == model.parameters()
     copied.batch = 7
     assert (model.batch, copied.metrics.scenario.workload.batch) == (4, 7)
+
+
+class TestPresetsOfManyKinds:
+    """What a reviewer broke once."""
+
+    def test_kv_heads_of_a_latent_are_not_edited(self):
+        model = RooflineModel(accelerator="H200 SXM", transformer="DeepSeek V3", devices=8)
+        with pytest.raises(ParameterError, match="n_kv_heads of this model must be 1"):
+            model.n_kv_heads = 8
+        assert model.n_kv_heads == 1
+
+    def test_a_broken_hold_leaves_edits_standing(self):
+        model = RooflineModel(transformer="Llama 3.1 70B", layers=40, params_b=40)
+        with pytest.raises(RuntimeError), model.hold_trait_notifications():
+            model.params_b = 0.001
+            raise RuntimeError
+        assert (model.layers, model.params_b, model.transformer) == (40, 40, "Llama 3.1 70B")
+
+    def test_a_switch_that_devices_do_not_allow_changes_nothing(self):
+        model = RooflineModel(accelerator="H100 SXM", transformer="Llama 3.1 70B", devices=64)
+        standing = model.parameters()
+        with pytest.raises(ParameterError, match="devices must divide n_heads=32"):
+            model.transformer = "Llama 3.1 8B"
+        assert model.parameters() == standing
+
+    def test_names_in_any_case(self):
+        assert RooflineModel(accelerator="h200 sxm").accelerator == "H200 SXM"
+
+    def test_weights_are_as_published_also_in_a_scenario(self):
+        model = RooflineModel(accelerator="H100 SXM", transformer="gpt-oss 120B")
+        plain = evaluate(Scenario("H100 SXM", "gpt-oss 120B"))
+        assert plain.memory.weights == model.metrics.memory.weights
