@@ -128,7 +128,7 @@ class Metrics:
     @cached_property
     def goodput(self) -> Goodput | None:
         """What can be served within the objectives, None without any; for a scenario of plain numbers."""
-        return goodput(self.scenario, float(self.ttft), self.batch_curve) if self.scenario.objectives else None
+        return goodput(self.scenario, float(self.ttft), float(self.largest_batch)) if self.scenario.objectives else None
 
     @property
     def usd_per_million_output_tokens(self) -> Numbers | None:

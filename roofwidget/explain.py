@@ -188,9 +188,7 @@ def promised(metrics: Metrics) -> Iterable[Step]:
     kept, workload = metrics.goodput, metrics.scenario.workload
     if kept is None:
         return
-    formula = (
-        "largest batch that fits and keeps them; replicas / (TTFT / stages + (output − 1) · TPOT · replicas / batch)"
-    )
+    formula = "replicas / (TTFT · fullest stage's share + (output − 1) · TPOT · replicas / batch), at the largest batch"
     figures = f"batch {grouped(kept.batch, 12)}, output {grouped(workload.output_tokens, 12)}"
     yield Step(
         "requests within the objectives", formula, figures, f"{grouped(kept.request_rate)} requests/s", "definition"

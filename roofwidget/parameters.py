@@ -60,8 +60,8 @@ class Parameters(HasTraits):
     seq_len = Quantity(4096, 1, 100_000_000, "tokens", "Workload", "Prompt tokens of each sequence.", label="prompt", slider=(64, 262_144), whole=True, required=True)
     output_tokens = Quantity(1, 1, 100_000_000, "tokens", "Workload", "Tokens of each answer: decode is timed at the mean context, memory at the final one.", label="output", slider=(1, 32_768), whole=True)
     batch = Quantity(1, 1, 1_000_000, "sequences", "Workload", "Sequences decoded together.", label="batch", slider=(1, 1_024), whole=True, required=True)
-    ttft_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time to first token that was promised.", label="TTFT at most", slider=(10, 10_000), absent="nothing", detail=True)
-    tpot_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time per output token that was promised.", label="TPOT at most", slider=(1, 1_000), absent="nothing", detail=True)
+    ttft_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time to first token that was promised.", label="TTFT ≤", slider=(10, 10_000), absent="nothing", detail=True)
+    tpot_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time per output token that was promised.", label="TPOT ≤", slider=(1, 1_000), absent="nothing", detail=True)
     # precision
     weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes; the peak stays the one set above.", label="weights", slider=(0.5, 4), required=True, doubling=True)
     expert_weight_bytes = Quantity(None, 0.05, 16.0, "bytes", "Precision", "Bytes a weight of a routed expert takes, where only experts are stored in a format of their own.", label="experts", slider=(0.5, 4), absent="as weights", doubling=True, detail=True)

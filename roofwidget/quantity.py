@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,10 @@ class Preset(TraitType[Any, Any]):
     def names(self) -> list[str]:
         """The names there are."""
         return list(catalog.entries(self.table))
+
+    def get(self, obj: Any, cls: Any = None) -> Any:
+        """The value; of a configuration a copy, so that nobody changes what stands."""
+        return deepcopy(super().get(obj, cls))
 
     def fault(self, name: str, value: Any) -> str | None:
         """Say what is wrong with a value; None if nothing is."""

@@ -117,27 +117,26 @@ class Scenario:
         return np.ceil(self.workload.batch / self.data_parallel)
 
     @property
-    def microbatch(self) -> Numbers:
-        """Sequences that pass a stage together: a pipeline has one such part under way in each stage."""
-        return np.ceil(self.replica_batch / self.pipeline)
-
-    @property
     def stage_share(self) -> Numbers:
         """Share of the layers that the fullest stage has."""
         return np.ceil(self.model.layers / self.pipeline) / self.model.layers
 
     @property
-    def stage_load(self) -> Numbers:
-        """How many times all layers the fullest stage runs in a step: 1 unless it has more than its share."""
-        under_way = np.ceil(self.replica_batch / self.microbatch)
-        return np.maximum(1.0, under_way * self.stage_share)
+    def parts(self) -> Numbers:
+        """Parts of the batch under way at once: as many as the fullest stage can serve in turn without a wait."""
+        return np.floor(self.model.layers / np.ceil(self.model.layers / self.pipeline))
+
+    @property
+    def microbatch(self) -> Numbers:
+        """Sequences that pass a stage together: the largest part of the batch."""
+        return np.ceil(self.replica_batch / self.parts)
 
     @property
     def routed_batch(self) -> Numbers:
         """Sequences whose tokens the experts of a device see in a step."""
         if not self.expert_parallel:
             return self.microbatch
-        return np.minimum(self.microbatch * self.data_parallel, np.ceil(self.workload.batch / self.pipeline))
+        return np.minimum(self.microbatch * self.data_parallel, np.ceil(self.workload.batch / self.parts))
 
     @property
     def model(self) -> Transformer:

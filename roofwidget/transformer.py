@@ -167,15 +167,14 @@ class Transformer:
     @cached_property
     def parts(self) -> list[tuple[Numbers, Mixer | FeedForward | Experts]]:
         """Its mixers and feed-forward networks in the order they first run, each with how many layers have it."""
-        found: list[tuple[Numbers, Mixer | FeedForward | Experts]] = []
+        found: dict[Any, tuple[Numbers, Mixer | FeedForward | Experts]] = {}
         for block in self.blocks:
             for part in (block.mixer, block.ffn):
-                at = next((i for i, (_, other) in enumerate(found) if _same(other, part)), None)
-                if at is not None:
-                    found[at] = (found[at][0] + block.layers, found[at][1])
-                elif part is not None:
-                    found.append((block.layers, part))
-        return found
+                if part is not None:
+                    key = _key(part)
+                    layers = found[key][0] + block.layers if key in found else block.layers
+                    found[key] = (layers, part)
+        return list(found.values())
 
     @property
     def layers(self) -> Numbers:
@@ -257,14 +256,13 @@ class Transformer:
         return next((fault for fault in faults if fault), None)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two parts are alike; those made of arrays only if they are one."""
-    if one is other:
-        return True
+def _key(part: Any) -> Any:
+    """What parts that are alike have in common; those made of arrays are alike only if they are one."""
     try:
-        return bool(one == other)
-    except ValueError:
-        return False
+        hash(part)
+    except TypeError:
+        return id(part)
+    return part
 
 
 def check_counts(**counts: Any) -> None:

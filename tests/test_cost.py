@@ -48,6 +48,11 @@ class TestObjectives:
             tpot = evaluate(replace(promised, workload=Workload(4096, 256, size))).tpot
             assert (tpot <= 6e-3) == kept
 
+    def test_does_not_hang_on_the_batch_at_hand(self):
+        kept = {evaluate(replace(SERVED, workload=Workload(128, 128, b), objectives=Objectives(tpot=30e-3))).goodput
+                for b in (1, 500, 100_000)}  # fmt: skip
+        assert len(kept) == 1
+
     def test_memory_may_end_before(self):
         metrics = evaluate(replace(SERVED, objectives=Objectives(tpot=1.0)))
         assert metrics.goodput.batch == metrics.largest_batch

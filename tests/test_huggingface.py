@@ -8,6 +8,7 @@ each output of the key and value projections that transformers builds, or of the
 its layer_types.
 """
 
+import json
 import math
 import sys
 from types import SimpleNamespace
@@ -785,3 +786,32 @@ def test_junk_in_a_field_is_refused_or_harmless(name):
             except ConfigError:
                 continue
             assert 0 < model.params < math.inf, (field, junk)
+
+
+SMALL_GEMMA = {"model_type": "gemma4_text", "hidden_size": 256, "num_hidden_layers": 12, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 512, "vocab_size": 1000,
+         "sliding_window": 128}  # fmt: skip
+
+
+class TestWhatABreakerFound:
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"num_kv_shared_layers": 60}, "num_kv_shared_layers .* must be less than the 12 layers there are, not 60"),
+            ({"per_layer_config": {"5": {"head_dim": [1]}}}, "per_layer_config"),
+            ({"per_layer_config": {"9" * 5000: {"head_dim": 1}}}, "per_layer_config"),
+        ],
+    )
+    def test_odd_fields_of_gemma(self, change, told):
+        with pytest.raises(ConfigError, match=told):
+            Transformer.from_hf_config({**SMALL_GEMMA, **change})
+
+    def test_wrappers_in_wrappers(self):
+        config = dict(SMALL_GEMMA)
+        for _ in range(200):
+            config = {"model_type": "gemma4", "text_config": config}
+        with pytest.raises(ConfigError, match="wrapped in others at most 4 times"):
+            Transformer.from_hf_config(config)
+
+    def test_text_with_a_byte_order_mark(self):
+        assert Transformer.from_hf_config("\ufeff" + json.dumps(SMALL_GEMMA)).layers == 12

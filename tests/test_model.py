@@ -490,9 +490,14 @@ class TestPresetsOfManyKinds:
 
     def test_a_broken_hold_leaves_edits_standing(self):
         model = RooflineModel(transformer="Llama 3.1 70B", layers=40, params_b=40)
-        with pytest.raises(RuntimeError), model.hold_trait_notifications():
-            model.params_b = 0.001
-            raise RuntimeError
+
+        def break_off():
+            with model.hold_trait_notifications():
+                model.params_b = 0.001
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            break_off()
         assert (model.layers, model.params_b, model.transformer) == (40, 40, "Llama 3.1 70B")
 
     def test_a_switch_that_devices_do_not_allow_changes_nothing(self):
@@ -509,3 +514,13 @@ class TestPresetsOfManyKinds:
         model = RooflineModel(accelerator="H100 SXM", transformer="gpt-oss 120B")
         plain = evaluate(Scenario("H100 SXM", "gpt-oss 120B"))
         assert plain.memory.weights == model.metrics.memory.weights
+
+    def test_a_configuration_cannot_be_changed_from_outside(self):
+        config = {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
+                  "intermediate_size": 512, "vocab_size": 1000}  # fmt: skip
+        model = RooflineModel(transformer=config)
+        for given in (config, model.transformer, model.parameters()["transformer"]):
+            given["num_hidden_layers"] = 8
+        assert model.transformer["num_hidden_layers"] == 4
+        model.batch = 3
+        assert model.layers == 4

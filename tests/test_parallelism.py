@@ -47,12 +47,19 @@ class TestPipeline:
         assert piped.tpot == alone.tpot
         assert piped.decode_throughput == pytest.approx(2 * alone.decode_throughput)
 
-    def test_all_wait_for_the_fullest_stage(self):
-        """6 layers on 4 stages: one has 2, and 4 shares of the batch pass it a step: 8 layers' time, not 6."""
+    def test_the_fullest_stage_sets_the_parts(self):
+        """6 layers on 4 stages: one has 2 of them, so that no more than 3 parts pass it without a wait; of 8
+        sequences the largest part is 3."""
         unlinked = replace(DEVICE, link_bandwidth=float("inf"), link_latency=0.0)
-        bare = replace(scenario(model=replace(DENSE, vocab_size=0), pipeline=4), accelerator=unlinked)
-        alone = replace(bare, pipeline=1, workload=Workload(100, 1, 2))
-        assert evaluate(bare).tpot == pytest.approx(evaluate(alone).tpot * 8 / 6)
+        uneven = replace(scenario(pipeline=4), accelerator=unlinked)
+        assert evaluate(uneven).tpot == evaluate(replace(uneven, pipeline=1, workload=Workload(100, 1, 3))).tpot
+
+    def test_a_step_never_takes_less_with_one_more(self):
+        """Llama 2 13B's 40 layers on 16 stages of up to 3."""
+        served = Scenario(
+            "H100 SXM", "Llama 2 13B", workload=Workload(1000, 1, np.arange(1, 200)), devices=4, pipeline=16
+        )
+        assert np.all(np.diff(evaluate(served).tpot) >= 0)
 
     @pytest.mark.parametrize("pipeline", [1, 2, 3, 5])
     def test_the_largest_batch_fits_and_one_more_does_not(self, pipeline):

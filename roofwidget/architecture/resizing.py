@@ -74,7 +74,14 @@ def scaled_to(model: Transformer, params: Numbers) -> Transformer:
         return model
     scaled = sum((b.layers * b.ffn.scaled_params(model.hidden_dim) for b in model.blocks if b.ffn), start=0.0)
     left = params - (model.params - scaled)
-    if anywhere(left <= 0) or anywhere(scaled == 0):
+    if anywhere(scaled == 0):
+        raise ParameterError(
+            {
+                "params_b": f"params_b must be {np.max(model.params) / 1e9:.6g}, what the other numbers make of "
+                f"a model that has no FFN to widen, not {np.min(params) / 1e9:.6g}"
+            }
+        )
+    if anywhere(left <= 0):
         needed = np.max(params - left) / 1e9
         raise ParameterError(
             {

@@ -41,6 +41,8 @@ REFUSED = {
 }
 """What families that are refused have that is not known here."""
 
+MOST_WRAPPERS = 4
+
 
 def families() -> list[str]:
     """The model types that are known."""
@@ -70,17 +72,24 @@ def from_config(fields: Mapping[str, Any], name: str = "") -> Transformer:
     return replace(model, name=name, **sizes._asdict())
 
 
-def language_part(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+def language_part(fields: Mapping[str, Any], wrapped: int = 0) -> Mapping[str, Any]:
     """The part that describes the language model: all of it, unless it is wrapped.
 
     A wrapper's word on tied embeddings stands where the part has none.
+
+    Raises
+    ------
+    ConfigError
+        If it is wrapped too many times.
     """
+    if wrapped > MOST_WRAPPERS:
+        raise ConfigError(f"a configuration is wrapped in others at most {MOST_WRAPPERS} times")
     for part in TEXT_PARTS:
         inner = fields.get(part)
         if isinstance(inner, Mapping) and inner:
             outer = {k: fields[k] for k in ("tie_word_embeddings", "vision_config") if k in fields and k not in inner}
             typed = {"model_type": inner.get("model_type") or f"{fields.get('model_type')}_text"}
-            return language_part({**inner, **outer, **typed})
+            return language_part({**inner, **outer, **typed}, wrapped + 1)
     return fields
 
 

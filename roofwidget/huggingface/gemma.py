@@ -22,7 +22,7 @@ def gemma3n(config: Config) -> Transformer:
     layers, hidden = depth_of(config), config.count("hidden_size")
     sizes = windows(config, lambda i, _: (i + 1) % 5 != 0)
     widths = config.numbers("intermediate_size", layers)
-    shared = config.count("num_kv_shared_layers", zero=True)
+    shared = shared_layers(config, layers)
     per_layer, streams = config.count("hidden_size_per_layer_input"), config.count("altup_num_inputs")
     mixing = 2 * hidden + streams * hidden + streams**2 + streams**3  # AltUp: scale, norm, router, coefficients
     branch = (2 * config.count("laurel_rank") + 1) * hidden
@@ -50,7 +50,7 @@ def gemma4(config: Config) -> Transformer:
     layers, hidden = depth_of(config), config.count("hidden_size")
     heads, kv_heads, width = (config.count(n) for n in ("num_attention_heads", "num_key_value_heads", "head_dim"))
     sizes = windows(config, lambda i, n: (i + 1) % 6 != 0 and i + 1 != n)
-    shared = config.count("num_kv_shared_layers", default=0, zero=True)
+    shared = shared_layers(config, layers)
     equal = config.flag("attention_k_eq_v", False)
     own = full_heads(config, sizes)
     global_kv = own.count("num_global_key_value_heads", default=kv_heads) if equal else kv_heads
@@ -76,20 +76,28 @@ def gemma4(config: Config) -> Transformer:
     return build(config, layer, more_params=embeddings + gemma_vision(config, hidden))
 
 
+def shared_layers(config: Config, layers: int) -> int:
+    """How many of the last layers use the keys and values of earlier ones: not all."""
+    shared = config.count("num_kv_shared_layers", default=0, zero=True)
+    if shared >= layers:
+        raise config.fault("num_kv_shared_layers", f"less than the {layers} layers there are", shared)
+    return shared
+
+
 def full_heads(config: Config, sizes: list[float]) -> Config:
     """The fields for heads of layers that see all, which files of transformers 5 keep in `per_layer_config`."""
     if config.fields.get("per_layer_config") is None:
         return config
     told = config.part("per_layer_config").fields
-    entries = {tuple(sorted(entry.items())) for entry in told.values() if isinstance(entry, dict)}
-    places = {int(place) for place in told if str(place).isdecimal()}
-    full = {i for i, size in enumerate(sizes) if math.isinf(size)}
-    if len(entries) != 1 or places != full:
+    entries, places = list(told.values()), {str(place).lstrip("0") or "0" for place in told}
+    full = {str(i) for i, size in enumerate(sizes) if math.isinf(size)}
+    alike = bool(entries) and isinstance(entries[0], dict) and all(entry == entries[0] for entry in entries)
+    if not alike or places != full:
         raise config.fault("per_layer_config", "the same for all layers of full attention, and for no others", told)
     names = {"head_dim": "global_head_dim", "num_key_value_heads": "num_global_key_value_heads"}
-    entry = dict(entries.pop())
-    if strange := set(entry) - set(names):
-        raise config.fault("per_layer_config", f"of {', '.join(names)}", sorted(strange)[0])
+    entry = entries[0]
+    if strange := [name for name in entry if name not in names]:
+        raise config.fault("per_layer_config", f"of {', '.join(names)}", strange[0])
     return Config({**config.fields, **{names[name]: value for name, value in entry.items()}}, config.family)
 
 

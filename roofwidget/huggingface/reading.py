@@ -40,8 +40,8 @@ def read(source: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
         raise ConfigError(
             f"a configuration must be a dict, a path, a JSON text or a repository id, not {type(source).__name__}"
         )
-    if isinstance(source, str) and source.lstrip().startswith(("{", "[")):
-        return _parsed(source, "the configuration")
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return _parsed(source.lstrip("\ufeff"), "the configuration")
     path = Path(source)
     try:
         exists, is_folder = path.exists(), path.is_dir()

@@ -129,9 +129,9 @@ def largest_batch(scenario: Scenario) -> Numbers:
     memory = footprint(with_batch(scenario, 1.0))
     sequence, active = kv_bytes_per_sequence(scenario), activation_bytes_per_token(scenario)
     beside_chunk = (memory.usable - memory.weights - memory.activations) // sequence
-    left, stages, replicas = memory.usable - memory.weights, scenario.pipeline, scenario.data_parallel
-    part = left // (stages * sequence + active)  # of the batch, as many sequences in every stage
-    beside_own = np.maximum(stages * part, (left - (part + 1) * active) // sequence)
+    left, parts, replicas = memory.usable - memory.weights, scenario.parts, scenario.data_parallel
+    part = left // (parts * sequence + active)  # sequences of each, where all are as large
+    beside_own = np.maximum(parts * part, (left - (part + 1) * active) // sequence)
     fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0) * replicas
     # rounding may have cost the last ones, or given some too many
     one_more = footprint(with_batch(scenario, fitting + replicas)).fits

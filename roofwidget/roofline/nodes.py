@@ -9,6 +9,7 @@ taken to be fused into them. What a layer does is told by its block, in `archite
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -30,32 +31,21 @@ def prefill_nodes(scenario: Scenario, batch: Numbers = 1.0) -> tuple[Node, ...]:
 def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     """Nodes of the average pass that makes one token for every sequence of a device's share of the batch.
 
-    A pipeline has as many passes under way as it has stages, each with its part of the batch; where
-    its stages differ, all wait for the fullest.
+    A pipeline has several passes under way, each with its part of the batch.
     """
     workload, batch, routed = scenario.workload, scenario.microbatch, scenario.routed_batch
     extent = Extent.decode(batch, workload.first_context, workload.final_context, routed)
-    return forward_nodes(scenario, extent, scenario.stage_load)
+    return forward_nodes(scenario, extent)
 
 
-def forward_nodes(scenario: Scenario, extent: Extent, load: Numbers = 1.0) -> tuple[Node, ...]:
-    """Nodes of a pass through all layers, in the order they run; work that is alike in many layers is one.
-
-    Parameters
-    ----------
-    scenario
-        The model, its precision and its devices.
-    extent
-        The tokens of the pass.
-    load
-        How many times all layers are run while it lasts.
-    """
+def forward_nodes(scenario: Scenario, extent: Extent) -> tuple[Node, ...]:
+    """Nodes of a pass through all layers, in the order they run; work that is alike in many layers is one."""
     model, precision, devices = scenario.model, scenario.stored, scenario.devices
     works = []
     for layers, part in model.parts:
         more = (scenario.expert_spread,) if isinstance(part, (FeedForward, Experts)) else ()
         works += [(layers, work) for work in part.works(extent, model.hidden_dim, devices, *more)]
-    nodes = [as_node(work, load * layers, precision) for layers, work in together(works)]
+    nodes = [as_node(work, layers, precision) for layers, work in together(works)]
     if anywhere(model.vocab_size):
         nodes.insert(0, embedding(model, precision, extent.tokens))
         nodes.append(lm_head(model, precision, devices, extent.batch))
@@ -67,15 +57,12 @@ def together(works: list[tuple[Numbers, Work]]) -> list[tuple[Numbers, Work]]:
     counts = Counter(work.name for _, work in works)
     if max(counts.values()) == 1:
         return works
-    found: list[tuple[Numbers, Work]] = []
+    found: dict[Any, tuple[Numbers, Work]] = {}
     for layers, work in works:
-        for i, (others, other) in enumerate(found):
-            if other.name == work.name and all(np.array_equal(*pair) for pair in zip(other[1:], work[1:], strict=True)):
-                found[i] = (others + layers, other)
-                break
-        else:
-            found.append((layers, work))
-    return [(layers, work._replace(name=name)) for (layers, work), name in zip(found, names(found), strict=True)]
+        key = work if all(isinstance(number, float) for number in work[1:]) else id(work)  # arrays cannot be a key
+        found[key] = (found[key][0] + layers, work) if key in found else (layers, work)
+    alike = list(found.values())
+    return [(layers, work._replace(name=name)) for (layers, work), name in zip(alike, names(alike), strict=True)]
 
 
 def names(works: list[tuple[Numbers, Work]]) -> list[str]:

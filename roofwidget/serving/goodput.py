@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofwidget.roofline.memory import with_batch
 from roofwidget.roofline.nodes import decode_nodes
 from roofwidget.roofline.timing import time_pass
 from roofwidget.scenario import Scenario
-from roofwidget.serving.batch_curve import BatchCurve
 from roofwidget.validation import Numbers
 
 
@@ -21,7 +21,10 @@ class Goodput(NamedTuple):
     request_rate: float
 
 
-def goodput(scenario: Scenario, ttft: float, curve: BatchCurve) -> Goodput:
+POINTS = 64
+
+
+def goodput(scenario: Scenario, ttft: float, largest: float) -> Goodput:
     """What a scenario of plain numbers can serve within its objectives.
 
     Parameters
@@ -30,34 +33,48 @@ def goodput(scenario: Scenario, ttft: float, curve: BatchCurve) -> Goodput:
         What is served, and what was promised.
     ttft
         Its time to first token, s: that of a request which need not wait.
-    curve
-        Its decode at every batch.
+    largest
+        The largest batch that fits.
     """
     promised = scenario.objectives
-    fitting = curve.batch <= curve.wall
-    if (promised.ttft is not None and ttft > promised.ttft) or not fitting.any():
+    if not largest or (promised.ttft is not None and ttft > promised.ttft):
         return Goodput(0.0, 0.0)
-    kept = fitting if promised.tpot is None else fitting & (curve.tpot <= promised.tpot)
-    if not kept.any():
+    batch = largest if promised.tpot is None else largest_within(scenario, promised.tpot, largest)
+    if not batch:
         return Goodput(0.0, 0.0)
-    last = int(np.flatnonzero(kept)[-1])
-    batch, tpot = float(curve.batch[last]), float(curve.tpot[last])
-    if promised.tpot is not None and last + 1 < curve.batch.size and fitting[last + 1]:
-        between = np.arange(batch, curve.batch[last + 1])
-        along = with_batch(scenario, between)
-        times = np.broadcast_to(time_pass(decode_nodes(along), along).time, between.shape)
-        at = int(np.flatnonzero(times <= promised.tpot)[-1])
-        batch, tpot = float(between[at]), float(times[at])
-    return Goodput(batch, float(request_rate(scenario, ttft, tpot, batch)))
+    return Goodput(batch, float(request_rate(scenario, ttft, float(step_times(scenario, np.array([batch]))[0]), batch)))
+
+
+def largest_within(scenario: Scenario, tpot: float, largest: float) -> float:
+    """The largest batch up to `largest` with a decode step of at most `tpot` s; 0 if there is none.
+
+    A step takes no less time with more sequences: the range is narrowed around where it exceeds.
+    """
+    low, high = 1.0, largest
+    while True:
+        batches = np.unique(np.round(np.geomspace(low, high, POINTS)))
+        kept = np.flatnonzero(step_times(scenario, batches) <= tpot)
+        if not kept.size:
+            return 0.0
+        last = int(kept[-1])
+        if last + 1 == batches.size or batches[last + 1] == batches[last] + 1:
+            return float(batches[last])
+        low, high = float(batches[last]), float(batches[last + 1])
+
+
+def step_times(scenario: Scenario, batches: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Decode steps at these batches, s."""
+    along = with_batch(scenario, batches)
+    return np.broadcast_to(time_pass(decode_nodes(along), along).time, batches.shape)
 
 
 def request_rate(scenario: Scenario, ttft: Numbers, tpot: Numbers, batch: Numbers) -> Numbers:
     """Requests/s that a batch kept full serves, at most.
 
-    A request takes its prefill, which each of the stages does in turn, and its part of every decode
-    step: with b sequences on a replica 1 / (ttft / stages + (output − 1) · tpot / b) requests/s, on
-    all replicas together.
+    A request takes its prefill, of which the fullest stage does its share, and its part of every
+    decode step: with b sequences on a replica 1 / (ttft · share + (output − 1) · tpot / b)
+    requests/s, on all replicas together.
     """
     replicas = scenario.data_parallel
     decode = (scenario.workload.output_tokens - 1) * tpot * replicas / batch
-    return replicas / (ttft / scenario.pipeline + decode)
+    return replicas / (ttft * scenario.stage_share + decode)

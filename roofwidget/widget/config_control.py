@@ -53,7 +53,8 @@ class ConfigControl:
 
     def _take(self, text: str, name: str = "") -> None:
         """Take a text that must be a JSON object: a path or a repository's id is for code to give."""
-        if not text.lstrip().startswith("{"):
-            raise ConfigError("what was pasted is no JSON object: it must begin with {, as a config.json does")
+        if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+            what = f"{name}.json" if name else "what was pasted"
+            raise ConfigError(f"{what} is no JSON object: it must begin with {{, as a config.json does")
         fields = read(text)
         self.model.update(transformer={"_name_or_path": name, **fields} if name else fields)
