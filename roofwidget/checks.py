@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from roofwidget.architecture.attention import devices_fault, kv_heads_fault
-from roofwidget.parameters import PARAMETERS, PRESETS, build_transformer, preset_parameters
+from roofwidget.parameters import PARAMETERS, PRESETS, build_transformer, preset_parameters, required_of
 from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import stages_fault
 from roofwidget.validation import ParameterError, shown
@@ -31,10 +31,11 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
             values[name] = PRESETS[name].validate(None, given[name])
         except ParameterError as error:
             faults |= error.faults
+    spoilt = {name for preset in faults for name in required_of(preset)}  # missing only since their preset is faulty
     faults |= {
         name: f"{name} is missing: {PARAMETERS[name].help}"
         for name in required
-        if name not in given and name not in values and not (_filled(name, faults))
+        if name not in given and name not in values and name not in spoilt
     }
     for name, value in given.items():
         if name in PRESETS:
@@ -68,12 +69,6 @@ def filled(preset: str, value: Any) -> dict[str, Any]:
         if sentence := PARAMETERS[name].fault(name, number):
             raise ParameterTraitError({preset: f"{preset} is beyond what can be set: {sentence}"})
     return own
-
-
-def _filled(name: str, faulty: Collection[str]) -> bool:
-    """Whether a parameter is missing only because the preset that would fill it is faulty."""
-    filled = {"accelerator": ("peak_tflops", "hbm_bw_gbs", "hbm_cap_gb"), "transformer": _DIMENSIONS}
-    return any(preset in faulty and name in names for preset, names in filled.items())
 
 
 def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

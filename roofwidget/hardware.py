@@ -100,9 +100,10 @@ class Accelerator:
         KeyError
             If there is none; the message suggests the nearest names.
         """
+        name = catalog.spelled("accelerators", name)
         facts = catalog.entry("accelerators", name)
         return cls(
-            name=catalog.spelled("accelerators", name),
+            name=name,
             peaks={fmt: tflops * 1e12 for fmt, tflops in facts["peak_tflops"].items()},
             bandwidth=facts["bandwidth_gbs"] * 1e9,
             capacity=facts["capacity_gb"] * 1e9,

@@ -99,6 +99,12 @@ def preset_parameters(preset: str, value: Any) -> dict[str, Any]:
     return accelerator_parameters(value) if preset == "accelerator" else transformer_parameters(value)
 
 
+def required_of(preset: str) -> list[str]:
+    """The required parameters that a preset fills, and that need not be given beside it."""
+    filled = preset_parameters(preset, PRESETS[preset].names()[0])
+    return [name for name in filled if PARAMETERS[name].required]
+
+
 def edited(values: Mapping[str, Any], preset: str) -> bool:
     """Whether numbers differ from those of the preset they come from, but for those aside."""
     if values[preset] is None:

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -153,13 +154,19 @@ class Preset(TraitType[Any, Any]):
 
     @staticmethod
     def _config_fault(value: Mapping[str, Any]) -> str | None:
-        from roofwidget import huggingface
-
         try:
-            json.dumps(value)
-            huggingface.from_config(huggingface.read(value))
-        except ParameterError as error:
-            return str(error)
+            return _fault_of(json.dumps(value))
         except (TypeError, ValueError) as error:
             return f"transformer must be a configuration of plain JSON values: {error}"
-        return None
+
+
+@lru_cache(maxsize=64)
+def _fault_of(config: str) -> str | None:
+    """What is wrong with the text of a configuration: asked thrice in each change, which a model's layers make slow."""
+    from roofwidget import huggingface
+
+    try:
+        huggingface.from_config(json.loads(config))
+    except ParameterError as error:
+        return str(error)
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roofwidget.parameters import PARAMETERS, PRESETS
+from roofwidget.parameters import PARAMETERS, PRESETS, required_of
 from roofwidget.quantity import Quantity
 from roofwidget.roofline.timing import BOUNDS
 
@@ -28,10 +28,7 @@ def request_schema() -> Schema:
     """
     required = [name for name, parameter in PARAMETERS.items() if parameter.required]
     fields = {name: parameter_schema(name) for name in PARAMETERS} | {name: preset_schema(name) for name in PRESETS}
-    needed = {
-        "accelerator": [name for name in required if PARAMETERS[name].group == "Hardware"],
-        "transformer": [name for name in required if PARAMETERS[name].group == "Model" or name == "weight_bytes"],
-    }
+    needed = {preset: required_of(preset) for preset in PRESETS}
     rest = [name for name in required if not any(name in names for names in needed.values())]
     either = [{"anyOf": [{"required": names}, {"required": [preset]}]} for preset, names in needed.items()]
     return {"$schema": DIALECT, "title": "roofwidget infer request", **record(fields, rest), "allOf": either}

@@ -141,7 +141,7 @@ class Transformer:
 
         fields = huggingface.read(source)
         name = str(fields.get("_name_or_path") or fields.get("model_type") or "")
-        if isinstance(source, str) and not source.lstrip().startswith("{"):
+        if isinstance(source, str) and not huggingface.is_json(source):
             name = Path(source).stem if source.endswith(".json") else source
         return huggingface.from_config(fields, name)
 
@@ -161,8 +161,8 @@ class Transformer:
         """
         from roofwidget import huggingface
 
-        spelled = catalog.spelled("transformers", name)
-        return huggingface.from_config(catalog.entry("transformers", name)["config"], spelled)
+        name = catalog.spelled("transformers", name)
+        return huggingface.from_config(catalog.entry("transformers", name)["config"], name)
 
     @cached_property
     def parts(self) -> list[tuple[Numbers, Mixer | FeedForward | Experts]]:
@@ -278,7 +278,5 @@ def _sees_all(mixer: Mixer | None) -> bool:
 
 
 def kept_width(mixer: Mixer | None) -> Numbers:
-    """Elements that a mixer adds to the cache for each token."""
-    if mixer is None:
-        return 0.0
-    return mixer.kv_width if getattr(mixer, "keeps", True) else 0.0
+    """Elements that a mixer, if there is one, adds to the cache for each token."""
+    return 0.0 if mixer is None else mixer.kv_width

@@ -63,9 +63,8 @@ class Attention:
 
     @property
     def kv_width(self) -> Numbers:
-        """Elements of a token's key and value, all heads together."""
-        assert self.value_dim is not None
-        return self.kv_heads * (self.head_dim + self.value_dim)
+        """Elements that the cache keeps of a token, all heads together."""
+        return self._kv_side().size if self.keeps else 0.0
 
     def inputs(self, hidden: Numbers) -> tuple[Matrix, ...]:
         """The matrices before attention: queries, and keys and values where it makes its own."""

@@ -61,9 +61,9 @@ class Extent:
     is_decode: bool = False
 
     @classmethod
-    def prefill(cls, batch: Numbers, prompt: Numbers, routed: Numbers | None = None) -> Extent:
+    def prefill(cls, batch: Numbers, prompt: Numbers) -> Extent:
         """All tokens of a prompt at once."""
-        return cls(batch, prompt, prompt, prompt, batch * prompt if routed is None else routed)
+        return cls(batch, prompt, prompt, prompt, batch * prompt)
 
     @classmethod
     def decode(cls, batch: Numbers, first: Numbers, last: Numbers, routed: Numbers | None = None) -> Extent:

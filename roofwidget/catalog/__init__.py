@@ -8,9 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-REMARKS = frozenset({"source"})
-"""Keys of an entry that are about the facts, not facts themselves."""
-
 
 @cache
 def entries(table: str) -> dict[str, dict[str, Any]]:
@@ -19,7 +16,7 @@ def entries(table: str) -> dict[str, dict[str, Any]]:
 
 
 def entry(table: str, name: str) -> dict[str, Any]:
-    """One entry by its name.
+    """One entry by its name as the table spells it.
 
     Raises
     ------
@@ -27,7 +24,6 @@ def entry(table: str, name: str) -> dict[str, Any]:
         If the table has no such name; the message suggests the nearest ones.
     """
     known = entries(table)
-    name = spelled(table, name)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
         raise KeyError(f"{name!r} is not in the catalog of {table}; there is {', '.join(near)}")

@@ -40,7 +40,7 @@ def read(source: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
         raise ConfigError(
             f"a configuration must be a dict, a path, a JSON text or a repository id, not {type(source).__name__}"
         )
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+    if isinstance(source, str) and is_json(source):
         return _parsed(source.lstrip("\ufeff"), "the configuration")
     path = Path(source)
     try:
@@ -58,6 +58,11 @@ def read(source: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
     raise ConfigError(
         f"there is no file {shown(str(source))}, and a repository id looks like 'meta-llama/Llama-3.1-8B'"
     )
+
+
+def is_json(source: str) -> bool:
+    """Whether a text begins as JSON does, with a byte order mark or without: else it is a path or a name."""
+    return source.lstrip("\ufeff \t\r\n").startswith(("{", "["))
 
 
 def _from_file(path: Path) -> dict[str, Any]:

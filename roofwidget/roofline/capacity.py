@@ -80,9 +80,10 @@ class Engine:
         KeyError
             If there is none; the message suggests the nearest names.
         """
+        name = catalog.spelled("engines", name)
         facts = catalog.entry("engines", name)
         return cls(
-            name=catalog.spelled("engines", name),
+            name=name,
             driver=facts["driver_gib"] * GIB,
             block_size=facts["block_size"],
             large=facts.get("large_gib", np.inf) * GIB,

@@ -159,13 +159,16 @@ def devices_needed(scenario: Scenario) -> Numbers:
 
 def with_devices(scenario: Scenario, devices: Numbers) -> Scenario:
     """The same scenario on other numbers of devices, which are known to share its heads evenly."""
-    other = copy(scenario)
-    object.__setattr__(other, "devices", devices)
-    return other
+    return _with(scenario, "devices", devices)
 
 
 def with_batch(scenario: Scenario, batch: Numbers) -> Scenario:
     """The same scenario at another batch."""
-    other = copy(scenario)  # nothing that a scenario checks hangs on it
-    object.__setattr__(other, "workload", replace(scenario.workload, batch=batch))
+    return _with(scenario, "workload", replace(scenario.workload, batch=batch))
+
+
+def _with(scenario: Scenario, field: str, value: Any) -> Scenario:
+    """The same scenario with a field that is in order: nothing else that it checks hangs on it."""
+    other = copy(scenario)
+    object.__setattr__(other, field, value)
     return other

@@ -69,12 +69,13 @@ def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
         The largest batch that fits.
     """
     batch = batches(float(scenario.workload.batch), wall)
-    decode = _decode(scenario, batch)
+    decode = decode_at(scenario, batch)
     memory = footprint(with_batch(scenario, batch))
     return BatchCurve(batch, np.asarray(decode.time), decode.bound, memory, wall, _knee(scenario, batch, decode.bound))
 
 
-def _decode(scenario: Scenario, batch: NDArray[np.float64]) -> Pass:
+def decode_at(scenario: Scenario, batch: NDArray[np.float64]) -> Pass:
+    """The decode pass of a scenario at these batches."""
     along = with_batch(scenario, batch)
     return time_pass(decode_nodes(along), along)
 
@@ -85,7 +86,7 @@ def _knee(scenario: Scenario, batch: NDArray[np.float64], bound: NDArray[np.intp
     if not at.size:
         return None
     between = np.arange(batch[max(at[0] - 1, 0)], batch[at[0]] + 1)
-    return float(between[np.flatnonzero(_decode(scenario, between).bound == COMPUTE)[0]])
+    return float(between[np.flatnonzero(decode_at(scenario, between).bound == COMPUTE)[0]])
 
 
 def batches(current: float, wall: float) -> NDArray[np.float64]:

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roofwidget.roofline.memory import with_batch
-from roofwidget.roofline.nodes import decode_nodes
-from roofwidget.roofline.timing import time_pass
 from roofwidget.scenario import Scenario
+from roofwidget.serving.batch_curve import decode_at
 from roofwidget.validation import Numbers
 
 
@@ -22,6 +20,7 @@ class Goodput(NamedTuple):
 
 
 POINTS = 64
+"""Batches that are tried at once."""
 
 
 def goodput(scenario: Scenario, ttft: float, largest: float) -> Goodput:
@@ -64,8 +63,7 @@ def largest_within(scenario: Scenario, tpot: float, largest: float) -> float:
 
 def step_times(scenario: Scenario, batches: NDArray[np.float64]) -> NDArray[np.float64]:
     """Decode steps at these batches, s."""
-    along = with_batch(scenario, batches)
-    return np.broadcast_to(time_pass(decode_nodes(along), along).time, batches.shape)
+    return np.broadcast_to(decode_at(scenario, batches).time, batches.shape)
 
 
 def request_rate(scenario: Scenario, ttft: Numbers, tpot: Numbers, batch: Numbers) -> Numbers:

@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets
 
-from roofwidget.huggingface import ConfigError, read
+from roofwidget.huggingface import ConfigError, is_json, read
 from roofwidget.huggingface.reading import LARGEST
 from roofwidget.widget.guard import Guard
 from roofwidget.widget.model import RooflineModel
@@ -53,7 +53,7 @@ class ConfigControl:
 
     def _take(self, text: str, name: str = "") -> None:
         """Take a text that must be a JSON object: a path or a repository's id is for code to give."""
-        if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        if not is_json(text):
             what = f"{name}.json" if name else "what was pasted"
             raise ConfigError(f"{what} is no JSON object: it must begin with {{, as a config.json does")
         fields = read(text)

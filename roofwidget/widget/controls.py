@@ -100,14 +100,15 @@ class NumberControl:
         self._ask(self.stops[change["new"]])
 
     def _ask(self, value: Any) -> None:
+        fault = ""
         try:
             self.model.update(**{self.name: value})
         except ParameterError as error:
-            self.follow()
-            self.complain(str(error))
+            fault = str(error)
             raise
         finally:
             self.follow()
+            self.complain(fault)
 
     def _parse(self, text: str) -> Any:
         """The number in a text; a text that is none goes on as it is, to be refused by name."""
