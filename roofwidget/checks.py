@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from statistics import fmean
 from typing import Any
 
 from roofwidget.architecture.attention import devices_fault, kv_heads_fault
-from roofwidget.parameters import PARAMETERS, PRESETS, build_transformer, preset_parameters, required_of
+from roofwidget.kv_allocation import KVAllocation
+from roofwidget.parameters import (
+    PARAMETERS,
+    PRESETS,
+    build_speculation,
+    build_transformer,
+    preset_parameters,
+    required_of,
+)
+from roofwidget.prefix import SharedPrefix
 from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import stages_fault
 from roofwidget.validation import ParameterError, shown
@@ -27,7 +37,7 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
         if name not in given:
             continue
         try:
-            values |= filled(name, given[name])
+            values |= filled(name, given[name], values)
             values[name] = PRESETS[name].validate(None, given[name])
         except ParameterError as error:
             faults |= error.faults
@@ -47,6 +57,8 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
             values.pop(name, None)
         else:
             values[name] = PARAMETERS[name].validate(None, value)
+    if "output_tokens" not in given and isinstance(values.get("output_lengths"), tuple) and "output_lengths" in given:
+        values["output_tokens"] = mean_length(values["output_lengths"])
     for name, sentence in contradictions(values):
         faults.setdefault(name, sentence)
     if faults:
@@ -54,8 +66,13 @@ def check(given: Mapping[str, Any], base: Mapping[str, Any], required: Collectio
     return values
 
 
-def filled(preset: str, value: Any) -> dict[str, Any]:
-    """The parameters that a value of a preset fills.
+def mean_length(lengths: tuple[float, ...]) -> int:
+    """The output tokens that a list of lengths sets."""
+    return max(1, round(fmean(lengths)))
+
+
+def filled(preset: str, value: Any, standing: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a value of a preset fills; a quantization that stands is another model's too.
 
     Raises
     ------
@@ -65,6 +82,8 @@ def filled(preset: str, value: Any) -> dict[str, Any]:
     if sentence := PRESETS[preset].fault(preset, value):
         raise ParameterTraitError({preset: sentence})
     own = {} if value is None else preset_parameters(preset, value)
+    if preset == "transformer" and standing.get("quantization") is not None:
+        own |= preset_parameters("quantization", standing["quantization"])
     for name, number in own.items():
         if sentence := PARAMETERS[name].fault(name, number):
             raise ParameterTraitError({preset: f"{preset} is beyond what can be set: {sentence}"})
@@ -78,6 +97,9 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         (("n_heads", "n_kv_heads"), _kv_heads_divide_heads),
         (("hidden_dim", "n_heads", "head_dim"), _heads_divide_hidden),
         (("n_heads", "n_kv_heads", "devices", "transformer"), _devices_share_heads),
+        (("prefix_tokens", "seq_len"), _prefix_is_shorter),
+        (("kv_allocation", "block_size", "max_len", "seq_len", "output_tokens"), _sequence_has_room),
+        (_DRAFTS, _drafts_go_together),
     ]
     tried = [rule(*(present[n] for n in names)) for names, rule in rules if all(n in present for n in names)]
     found = [fault for fault in tried if fault]
@@ -86,6 +108,7 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from found
 
 
+_DRAFTS = ("speculation", "acceptance", "speculative_tokens", "tree_tokens", "draft_model")
 _DIMENSIONS = (
     "params_b", "hidden_dim", "layers", "n_heads", "n_kv_heads", "head_dim", "vocab_size", "tied_embeddings",
     "gated_ffn", "weight_bytes",
@@ -111,6 +134,27 @@ def _devices_share_heads(n_heads: int, n_kv_heads: int, devices: int, transforme
     return ("devices", sentence) if sentence else None
 
 
+def _prefix_is_shorter(prefix_tokens: int | None, seq_len: int) -> tuple[str, str] | None:
+    sentence = SharedPrefix(prefix_tokens or 0).fault(seq_len)
+    return ("prefix_tokens", sentence) if sentence else None
+
+
+def _sequence_has_room(kind: str, block: int, max_len: int | None, prompt: int, output: int) -> tuple[str, str] | None:
+    try:
+        return KVAllocation(kind, block, max_len).fault(prompt, output)
+    except ParameterError as error:
+        return next(iter(error.faults.items()))
+
+
+def _drafts_go_together(method: str | None, *numbers: Any) -> tuple[str, str] | None:
+    try:
+        if method is not None:
+            build_speculation(dict(zip(_DRAFTS, (method, *numbers), strict=True)))
+    except ParameterError as error:
+        return next(iter(error.faults.items()))
+    return None
+
+
 def _model_faults(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with the model that the numbers make, or with how it is spread over devices."""
     try:
@@ -123,6 +167,14 @@ def _model_faults(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, f"{name} of this model must be {number:g}, as its layers are built, not {values[name]:g}"
     if "devices" in values and (sentence := model.fault(values["devices"])):
         yield "devices", sentence
+    apart = values.get("prefill_devices") if values.get("disaggregated") else None
+    if apart is not None and (sentence := model.fault(apart)):
+        yield "prefill_devices", f"prefill_{sentence}"
+    if all(name in values for name in _DRAFTS) and values["speculation"] is not None:
+        try:
+            build_speculation(values).drafter(model)
+        except ParameterError as error:
+            yield from error.faults.items()
     if "pipeline" in values and (sentence := stages_fault(values["pipeline"], model.layers)):
         yield "pipeline", sentence
 

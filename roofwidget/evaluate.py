@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +15,15 @@ from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
 from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import BatchCurve, batch_curve
-from roofwidget.serving.cost import joules_per_token, usd_per_million_tokens
-from roofwidget.serving.goodput import Goodput, goodput
+from roofwidget.serving.continuous_batching import Batching, batching
+from roofwidget.serving.cost import SECONDS_AN_HOUR, joules_per_token, usd_per_hour, usd_per_million_tokens
+from roofwidget.serving.disaggregation import Disaggregation, disaggregation, pools_request_rate, transfer_time
+from roofwidget.serving.goodput import Goodput, goodput, request_rate
+from roofwidget.serving.paged_kv import Paging, paging
+from roofwidget.serving.prefix_caching import PrefixCaching, prefix_caching
+from roofwidget.serving.quantization import Quantization, quantization
+from roofwidget.serving.speculative_decoding import SpeculationFigures, speculation
+from roofwidget.serving.together import Together, together
 from roofwidget.validation import Numbers
 
 
@@ -31,7 +38,8 @@ class Metrics:
     prefill
         The pass over one request's whole prompt.
     decode
-        The average pass that makes one token for every sequence of the batch.
+        The average step that makes a token for every sequence of the batch; with speculation a
+        round of drafts and their verification, which makes `scenario.tokens_per_step` of them.
     memory
         Footprint on each device.
     """
@@ -48,13 +56,18 @@ class Metrics:
 
     @property
     def tpot(self) -> Numbers:
-        """Time per output token, s: one decode step of the whole batch."""
-        return self.decode.time
+        """Time per output token, s: one decode step of the whole batch over the tokens it gives each sequence."""
+        return self.decode.time / self.scenario.tokens_per_step
 
     @property
     def e2e(self) -> Numbers:
-        """End-to-end latency, s: ttft + (output tokens − 1) · tpot."""
-        return self.ttft + (self.scenario.workload.output_tokens - 1) * self.tpot
+        """End-to-end latency, s: ttft + (output tokens − 1) · tpot, and the KV cache's way to another pool."""
+        return self.ttft + self.transfer_time + (self.scenario.workload.output_tokens - 1) * self.tpot
+
+    @property
+    def transfer_time(self) -> Numbers:
+        """Time of a prompt's KV cache on its way from the prefill pool, s; 0 where there is none."""
+        return transfer_time(self.scenario)
 
     @property
     def user_speed(self) -> Numbers:
@@ -73,8 +86,8 @@ class Metrics:
 
     @property
     def ridge(self) -> Numbers:
-        """Arithmetic intensity at which the device turns from memory- to compute-bound, FLOP/byte."""
-        return self.scenario.device.ridge(self.scenario.stored.compute)
+        """Arithmetic intensity at which linear layers turn from memory- to compute-bound, FLOP/byte."""
+        return self.scenario.device.ridge(self.scenario.computes_in)
 
     def mfu(self, phase: Pass) -> Numbers:
         """Model FLOPs utilisation of a pass: the time its FLOPs need at peak over its time.
@@ -90,9 +103,9 @@ class Metrics:
 
     @cached_property
     def prefill_batch_time(self) -> Numbers:
-        """Prefill of all the batch's prompts in one pass, s."""
-        scenario = self.scenario
-        return time_pass(prefill_nodes(scenario, scenario.replica_batch), scenario).time
+        """Prefill of all prompts of a replica's batch in one pass, s."""
+        side = self.scenario.prefill_side
+        return time_pass(prefill_nodes(side, self.scenario.replica_batch), side).time
 
     @property
     def kv_bytes_per_token(self) -> Numbers:
@@ -107,7 +120,8 @@ class Metrics:
     @property
     def engine_batch(self) -> Numbers:
         """Sequences of final length that a serving engine would have room for, after all that it sets aside."""
-        each = np.floor(self.engine_capacity.concurrency(self.scenario.workload.final_context))
+        context, cached = self.scenario.workload.final_context, self.scenario.prefix.cached
+        each = np.floor(self.engine_capacity.concurrency(context, cached))
         return np.asarray(each * self.scenario.data_parallel)[()]
 
     @cached_property
@@ -128,7 +142,78 @@ class Metrics:
     @cached_property
     def goodput(self) -> Goodput | None:
         """What can be served within the objectives, None without any; for a scenario of plain numbers."""
+        if self.disaggregation is not None:
+            return self.disaggregation.goodput
         return goodput(self.scenario, float(self.ttft), float(self.largest_batch)) if self.scenario.objectives else None
+
+    @property
+    def continuous_rate(self) -> Numbers:
+        """Requests/s of the batch kept full, prefill and decode on the same devices."""
+        return self._rate(continuous=True)
+
+    @property
+    def static_rate(self) -> Numbers:
+        """Requests/s of batches that start and end together, prefill and decode on the same devices."""
+        return self._rate(continuous=False)
+
+    def _rate(self, continuous: bool) -> Numbers:
+        scenario = replace(self.scenario, continuous=continuous)
+        return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
+
+    @cached_property
+    def request_rate(self) -> Numbers:
+        """Requests/s at the batch at hand, at most: with as many waiting as it takes to keep all busy."""
+        pool = self.scenario.prefill_pool
+        if pool is not None:
+            together = time_pass(prefill_nodes(self.scenario, pool.batch), self.scenario.prefill_side).time
+            return pools_request_rate(self.scenario, pool, together, self.tpot)
+        return self._rate(self.scenario.continuous)
+
+    @property
+    def served_throughput(self) -> Numbers:
+        """Output tokens/s of whole requests, their prefill counted: request rate · output tokens."""
+        return self.request_rate * self.scenario.workload.output_tokens
+
+    @cached_property
+    def batching(self) -> Batching:
+        """Static and continuous batching of these requests."""
+        return batching(self)
+
+    @cached_property
+    def paging(self) -> Paging:
+        """Every way to give memory to the KV cache; for a scenario of plain numbers."""
+        return paging(self)
+
+    @cached_property
+    def quantization(self) -> Quantization:
+        """The formats of the catalog in this scenario; for one of plain numbers."""
+        return quantization(self)
+
+    @cached_property
+    def prefix_caching(self) -> PrefixCaching | None:
+        """What a cached prefix saves, None without one; for a scenario of plain numbers."""
+        return prefix_caching(self)
+
+    @cached_property
+    def speculation(self) -> SpeculationFigures | None:
+        """What drafting gains, None without it; for a scenario of plain numbers."""
+        return speculation(self)
+
+    @cached_property
+    def disaggregation(self) -> Disaggregation | None:
+        """Both pools against the same devices colocated, None without a prefill pool; for plain numbers."""
+        return disaggregation(self)
+
+    @cached_property
+    def together(self) -> Together:
+        """What each technique buys alone and on top of those before it; for a scenario of plain numbers."""
+        return together(self, evaluate)
+
+    @property
+    def usd_per_million_served_tokens(self) -> Numbers | None:
+        """Price of all devices for a million output tokens, prefill included; None where no price is known."""
+        price = usd_per_hour(self.scenario)
+        return None if price is None else 1e6 * price / SECONDS_AN_HOUR / self.served_throughput
 
     @property
     def usd_per_million_output_tokens(self) -> Numbers | None:
@@ -138,7 +223,8 @@ class Metrics:
     @property
     def usd_per_million_input_tokens(self) -> Numbers | None:
         """Price of a million prompt tokens, one request at a time; None where no price is known."""
-        return usd_per_million_tokens(self.scenario, self.prefill_throughput * self.scenario.data_parallel)
+        side = self.scenario.prefill_side
+        return usd_per_million_tokens(side, self.prefill_throughput * side.data_parallel)
 
     @property
     def joules_per_output_token(self) -> Numbers | None:
@@ -148,7 +234,8 @@ class Metrics:
     @property
     def joules_per_input_token(self) -> Numbers | None:
         """Energy of a prompt token at the power limit, J; None where that is not known."""
-        return joules_per_token(self.scenario, self.prefill_throughput * self.scenario.data_parallel)
+        side = self.scenario.prefill_side
+        return joules_per_token(side, self.prefill_throughput * side.data_parallel)
 
     def phases(self) -> dict[str, Pass]:
         """Both passes by name."""
@@ -169,9 +256,10 @@ def evaluate(scenario: Scenario) -> Metrics:
     >>> f"{1e3 * metrics.tpot:.2f} ms"
     '4.64 ms'
     """
+    side = scenario.prefill_side
     return Metrics(
         scenario=scenario,
-        prefill=time_pass(prefill_nodes(scenario), scenario),
+        prefill=time_pass(prefill_nodes(side), side),
         decode=time_pass(decode_nodes(scenario), scenario),
         memory=footprint(scenario),
     )

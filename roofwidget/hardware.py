@@ -86,6 +86,19 @@ class Accelerator:
         """
         return self.peak(compute) / self.bandwidth
 
+    def computes_in(self, compute: str) -> str:
+        """The format that matrix products asked for in `compute` run in: 16 bits where the device has no such units.
+
+        So engines do: they keep the weights small and compute on what they unpack (vLLM runs fp8
+        checkpoints on Ampere so, by its Marlin kernels).
+
+        Raises
+        ------
+        ParameterError
+            If the device computes neither in this format nor in 16 bits.
+        """
+        return compute if compute in self.peaks or not {"bf16", "fp16"} & set(self.peaks) else "bf16"
+
     @classmethod
     def names(cls) -> list[str]:
         """Names of the accelerators in the catalog."""

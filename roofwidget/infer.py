@@ -13,7 +13,8 @@ from roofwidget.parameters import PARAMETERS, PRESETS, build_scenario
 from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.serving.batch_curve import BatchCurve
-from roofwidget.validation import Numbers, ParameterError
+from roofwidget.technique_figures import kept, or_null, technique_figures
+from roofwidget.validation import ParameterError
 
 REQUIRED = tuple(name for name, parameter in PARAMETERS.items() if parameter.required)
 DEFAULTS = {name: p.default_value for name, p in {**PARAMETERS, **PRESETS}.items() if not p.required}
@@ -70,7 +71,6 @@ def response(inputs: Mapping[str, Any], metrics: Metrics) -> dict[str, Any]:
 def outputs(metrics: Metrics) -> dict[str, Any]:
     """What a scenario of plain numbers comes to, in the units that names carry."""
     phases = metrics.phases().items()
-    kept = metrics.goodput
     memory, engine, final = metrics.memory, metrics.engine_capacity, metrics.scenario.workload.final_context
     return {
         "ttft_ms": float(metrics.ttft) * 1e3,
@@ -85,13 +85,19 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
         "ridge_point": float(metrics.ridge),
         "mfu": {phase: float(metrics.mfu(pass_)) for phase, pass_ in phases},
         "mbu": {phase: float(metrics.mbu(pass_)) for phase, pass_ in phases},
+        "tokens_per_step": float(metrics.scenario.tokens_per_step),
+        "computes_in": metrics.scenario.computes_in,
+        "requests_per_s": or_null(metrics.request_rate),
+        "kv_transfer_ms": float(metrics.transfer_time) * 1e3,
         "cost": {
-            "usd_per_million_input_tokens": _or_null(metrics.usd_per_million_input_tokens),
-            "usd_per_million_output_tokens": _or_null(metrics.usd_per_million_output_tokens),
-            "joules_per_input_token": _or_null(metrics.joules_per_input_token),
-            "joules_per_output_token": _or_null(metrics.joules_per_output_token),
+            "usd_per_million_input_tokens": or_null(metrics.usd_per_million_input_tokens),
+            "usd_per_million_output_tokens": or_null(metrics.usd_per_million_output_tokens),
+            "usd_per_million_served_tokens": or_null(metrics.usd_per_million_served_tokens),
+            "joules_per_input_token": or_null(metrics.joules_per_input_token),
+            "joules_per_output_token": or_null(metrics.joules_per_output_token),
         },
-        "objectives": None if kept is None else {"largest_batch": int(kept.batch), "requests_per_s": kept.request_rate},
+        "objectives": kept(metrics.goodput),
+        "techniques": technique_figures(metrics),
         "memory": {
             "kv_bytes_per_token": float(metrics.kv_bytes_per_token),
             "weights_gb": float(memory.weights) / 1e9,
@@ -113,10 +119,6 @@ def outputs(metrics: Metrics) -> dict[str, Any]:
             },
         },
     }
-
-
-def _or_null(value: Numbers | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def curve_points(curve: BatchCurve) -> list[dict[str, Any]]:

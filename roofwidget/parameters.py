@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from traitlets import HasTraits
 
+from roofwidget import catalog
 from roofwidget.architecture.resizing import resized, scaled_to
 from roofwidget.hardware import Accelerator
+from roofwidget.kv_allocation import KINDS, KVAllocation
+from roofwidget.lengths import SHAPES, Lengths, shape_fault
 from roofwidget.objectives import Objectives
-from roofwidget.precision import Precision
-from roofwidget.quantity import Preset, Quantity, Switch
+from roofwidget.precision import COMPUTE, Precision
+from roofwidget.prefill_pool import PrefillPool
+from roofwidget.prefix import SharedPrefix
+from roofwidget.quantity import Choice, ListOrChoice, Preset, Quantity, Switch
 from roofwidget.scenario import Scenario
+from roofwidget.speculation import METHODS, Speculation
 from roofwidget.transformer import Transformer
 from roofwidget.workload import Workload
 
@@ -63,13 +69,38 @@ class Parameters(HasTraits):
     ttft_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time to first token that was promised.", label="TTFT ≤", slider=(10, 10_000), absent="nothing", detail=True)
     tpot_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time per output token that was promised.", label="TPOT ≤", slider=(1, 1_000), absent="nothing", detail=True)
     # precision
-    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes; the peak stays the one set above.", label="weights", slider=(0.5, 4), required=True, doubling=True)
+    weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes, where it is stored; what it is computed in is set apart.", label="weights", slider=(0.5, 4), required=True, doubling=True)
     expert_weight_bytes = Quantity(None, 0.05, 16.0, "bytes", "Precision", "Bytes a weight of a routed expert takes, where only experts are stored in a format of their own.", label="experts", slider=(0.5, 4), absent="as weights", doubling=True, detail=True)
     kv_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an element of the KV cache takes.", label="KV cache", slider=(0.5, 4), doubling=True)
     activation_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes an activation takes.", label="activations", slider=(0.5, 4), detail=True, doubling=True)
+    embedding_weight_bytes = Quantity(None, 0.05, 16.0, "bytes", "Precision", "Bytes a weight of embedding and LM head takes, which quantized checkpoints leave in 16 bits.", label="embedding", slider=(0.5, 4), absent="as weights", doubling=True, detail=True)
+    compute = Choice("bf16", COMPUTE, "Precision", "Format that linear layers are computed in, bf16 being any 16 bits; devices without it compute in 16 bits. Attention, routers and the LM head always do.", label="computed in", detail=True)
+    # techniques
+    continuous_batching = Switch(True, "Techniques", "Whether a sequence that ends makes room for the next at once; if not, a batch starts and ends together.", label="continuous batching")
+    output_lengths = ListOrChoice("fixed", SHAPES, "Techniques", "How lengths of answers are spread around output_tokens; a list of lengths sets that to their mean.", label="lengths", fault_of=shape_fault)
+    output_spread = Quantity(1.0, 0.01, 10.0, "of mean", "Techniques", "Standard deviation of lognormal lengths over their mean.", label="spread", slider=(0.1, 3), detail=True)
+    kv_allocation = Choice("exact", KINDS, "Techniques", "How a sequence is given memory for its KV cache: just what it keeps, blocks, a reservation of max_len, or one of the next power of two.", label="KV given")
+    block_size = Quantity(16, 1, 65_536, "tokens", "Techniques", "Tokens of a block of KV cache; a power of two.", label="block", slider=(1, 256), whole=True, doubling=True, detail=True)
+    max_len = Quantity(None, 1, 200_000_000, "tokens", "Techniques", "Tokens that are reserved for each sequence.", label="reserved", slider=(256, 131_072), whole=True, doubling=True, absent="as it ends", detail=True)
+    prefix_tokens = Quantity(None, 1, 100_000_000, "tokens", "Techniques", "Tokens that all prompts begin with, and whose keys and values are cached.", label="prefix", slider=(16, 65_536), whole=True, absent="not cached")
+    prefix_hit_rate = Quantity(1.0, 0.001, 1.0, "of prefix", "Techniques", "Share of the prefix that is found in the cache.", label="hit rate", slider=(0.1, 1.0), detail=True)
+    cascade_attention = Switch(False, "Techniques", "Whether decode reads the prefix once for all sequences, or once for each.", label="cascade attention", detail=True)
+    speculation = Choice(None, METHODS, "Techniques", "What drafts tokens that the model then verifies in one pass.", label="drafts by", absent="nothing")
+    draft_model = Choice("Llama 3.2 1B", tuple(catalog.entries("transformers")), "Techniques", "The model that drafts, where a separate one does.", label="draft", detail=True)
+    acceptance = Quantity(0.7, 0.001, 0.999, "of drafts", "Techniques", "Probability that a drafted token is accepted, once those before it are.", label="acceptance", slider=(0.3, 0.95), detail=True)
+    speculative_tokens = Quantity(4, 1, 64, "tokens", "Techniques", "Tokens drafted in a row.", label="drafted", slider=(1, 16), whole=True, detail=True)
+    tree_tokens = Quantity(None, 1, 1024, "tokens", "Techniques", "Tokens of a tree of drafts, all verified in one pass; Medusa and EAGLE only.", label="tree", slider=(4, 256), whole=True, absent="a chain", detail=True)
+    disaggregated = Switch(False, "Techniques", "Whether prefill has devices of its own, and those above only decode.", label="disaggregated")
+    prefill_accelerator = Choice(None, tuple(catalog.entries("accelerators")), "Techniques", "The device that prefills.", label="prefill on", absent="the same", detail=True)
+    prefill_devices = Quantity(None, 1, 1024, "tensor parallel", "Techniques", "Devices of an instance that prefills.", label="each of", slider=(1, 64), whole=True, doubling=True, absent="as decode", detail=True)
+    prefill_pool = Quantity(1, 1, 10_000, "instances", "Techniques", "Copies of the model that prefill.", label="pool", slider=(1, 64), whole=True, detail=True)
+    prefill_batch = Quantity(1, 1, 10_000, "prompts", "Techniques", "Prompts in one pass of an instance that prefills.", label="together", slider=(1, 64), whole=True, detail=True)
+    kv_link_gbs = Quantity(None, 1e-3, 1e6, "GB/s", "Techniques", "What a device sends of the KV cache to the other pool, one direction; without it the transfer is left out.", label="KV link", slider=(1, 1_000), absent="not counted", detail=True)
     # presets
     accelerator = Preset("accelerators", "Name in the catalog of the accelerator that the numbers are those of, or were before some were edited.")
     transformer = Preset("transformers", "Name in the catalog of the model, or the fields of a Hugging Face config.json: what its layers are made of. The numbers are its own, or change all its layers in proportion.", takes_config=True)
+    quantization = Preset("weight_formats", "Format that weights are stored in and linear layers computed in; without it they are as the numbers say, which are those that a model is published in or that were set.")
+    kv_quantization = Preset("kv_formats", "Format that the KV cache is stored in; without it kv_bytes says so.")
 # fmt: on
 
     @property
@@ -84,19 +115,29 @@ class Parameters(HasTraits):
         return build_scenario({name: getattr(self, name) for name in [*PARAMETERS, *PRESETS]})
 
 
-PARAMETERS: dict[str, Quantity | Switch] = {
-    name: trait for name, trait in vars(Parameters).items() if isinstance(trait, (Quantity, Switch))
+PARAMETERS: dict[str, Quantity | Switch | Choice] = {
+    name: trait for name, trait in vars(Parameters).items() if isinstance(trait, (Quantity, Switch, Choice))
 }
 PRESETS: dict[str, Preset] = {name: trait for name, trait in vars(Parameters).items() if isinstance(trait, Preset)}
 
 
-ASIDE = ("weight_bytes", "expert_weight_bytes", "usd_per_hour")
+ASIDE = ("weight_bytes", "expert_weight_bytes", "embedding_weight_bytes", "compute", "usd_per_hour")
 """What a preset fills, and anyone may change without making it another: how weights are stored, what is paid."""
 
 
 def preset_parameters(preset: str, value: Any) -> dict[str, Any]:
     """The parameters that a value of a preset fills."""
-    return accelerator_parameters(value) if preset == "accelerator" else transformer_parameters(value)
+    return FILLED[preset](value)
+
+
+def format_parameters(table: str, name: str) -> dict[str, Any]:
+    """Parameters of a number format of the catalog: its own figures, and none for experts apart."""
+    facts = catalog.entry(table, name)
+    figures = {key: facts[key] for key in FORMAT_FIGURES if key in facts}
+    return {"expert_weight_bytes": None, **figures} if table == "weight_formats" else figures
+
+
+FORMAT_FIGURES = ("weight_bytes", "activation_bytes", "embedding_weight_bytes", "compute", "kv_bytes")
 
 
 def required_of(preset: str) -> list[str]:
@@ -110,7 +151,8 @@ def edited(values: Mapping[str, Any], preset: str) -> bool:
     if values[preset] is None:
         return False
     own = preset_parameters(preset, values[preset])
-    return any(values[name] != value for name, value in own.items() if name not in ASIDE)
+    aside = ASIDE if preset in ("accelerator", "transformer") else ()
+    return any(values[name] != value for name, value in own.items() if name not in aside)
 
 
 def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
@@ -165,9 +207,16 @@ def build_scenario(values: Mapping[str, Any]) -> Scenario:
             values["weight_bytes"],
             values["kv_bytes"],
             values["activation_bytes"],
+            values["compute"],
             expert_weight_bytes=values["expert_weight_bytes"],
+            embedding_weight_bytes=values["embedding_weight_bytes"],
         ),
-        workload=Workload(values["seq_len"], values["output_tokens"], values["batch"]),
+        workload=Workload(
+            values["seq_len"],
+            values["output_tokens"],
+            values["batch"],
+            Lengths(values["output_lengths"], values["output_spread"]),
+        ),
         devices=values["devices"],
         memory_utilization=values["memory_utilization"],
         pipeline=values["pipeline"],
@@ -177,6 +226,30 @@ def build_scenario(values: Mapping[str, Any]) -> Scenario:
             ttft=None if values["ttft_target_ms"] is None else values["ttft_target_ms"] * 1e-3,
             tpot=None if values["tpot_target_ms"] is None else values["tpot_target_ms"] * 1e-3,
         ),
+        continuous=values["continuous_batching"],
+        kv_allocation=KVAllocation(values["kv_allocation"], values["block_size"], values["max_len"]),
+        prefix=SharedPrefix(values["prefix_tokens"] or 0, values["prefix_hit_rate"], values["cascade_attention"]),
+        speculation=None if values["speculation"] is None else build_speculation(values),
+        prefill_pool=build_prefill_pool(values) if values["disaggregated"] else None,
+    )
+
+
+def build_speculation(values: Mapping[str, Any]) -> Speculation:
+    """How checked parameters say that tokens are drafted."""
+    method = values["speculation"]
+    draft = Transformer.named(values["draft_model"]) if method == "draft model" else None
+    return Speculation(method, values["acceptance"], values["speculative_tokens"], values["tree_tokens"], draft)
+
+
+def build_prefill_pool(values: Mapping[str, Any]) -> PrefillPool:
+    """The devices that checked parameters set apart for prefill."""
+    link = values["kv_link_gbs"]
+    return PrefillPool(
+        values["prefill_accelerator"],
+        values["prefill_devices"],
+        values["prefill_pool"],
+        values["prefill_batch"],
+        math.inf if link is None else link * 1e9,
     )
 
 
@@ -215,6 +288,8 @@ def _numbers_of(text: str, named: bool) -> dict[str, Any]:
         "tied_embeddings": model.tied_embeddings,
         "weight_bytes": model.weight_bytes or 2.0,
         "expert_weight_bytes": model.expert_weight_bytes,
+        "embedding_weight_bytes": model.embedding_weight_bytes,
+        "compute": model.compute,
     }
 
 
@@ -230,3 +305,12 @@ def _key(value: str | Mapping[str, Any]) -> tuple[str, bool]:
 @lru_cache(maxsize=64)
 def _transformer(text: str, named: bool) -> Transformer:
     return Transformer.named(text) if named else Transformer.from_hf_config(json.loads(text))
+
+
+FILLED: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "accelerator": accelerator_parameters,
+    "transformer": transformer_parameters,
+    "quantization": partial(format_parameters, "weight_formats"),
+    "kv_quantization": partial(format_parameters, "kv_formats"),
+}
+"""The parameters that a value of each preset fills."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roofwidget.validation import POSITIVE, Numbers, settle
+from roofwidget.validation import POSITIVE, Numbers, ParameterError, settle, shown
+
+COMPUTE = ("bf16", "fp8", "int8", "fp4")
+"""Formats that linear layers are computed in; bf16 is any 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,16 @@ class Precision:
         Bytes per weight of an expert that tokens are routed to, where only those are stored in a
         format of their own; None: as all weights.
     compute
-        The number format of the matrix products: which of the accelerator's peaks counts.
+        The number format of the linear layers' matrix products: which of the accelerator's peaks
+        counts for them. Attention, recurrences, routers and the LM head compute in 16 bits.
+    embedding_weight_bytes
+        Bytes per weight of embedding and LM head, which quantized checkpoints leave in 16 bits;
+        None: as all weights.
 
     Raises
     ------
     ParameterError
-        If a size is not a positive number.
+        If a size is not a positive number, or the format is none of `COMPUTE`.
     """
 
     weight_bytes: Numbers = 2.0
@@ -32,13 +39,21 @@ class Precision:
     activation_bytes: Numbers = 2.0
     compute: str = "bf16"
     expert_weight_bytes: Numbers | None = None
+    embedding_weight_bytes: Numbers | None = None
 
     def __post_init__(self) -> None:
         settle(self, weight_bytes=POSITIVE, kv_bytes=POSITIVE, activation_bytes=POSITIVE)
-        if self.expert_weight_bytes is not None:
-            settle(self, expert_weight_bytes=POSITIVE)
+        apart = ("expert_weight_bytes", "embedding_weight_bytes")
+        settle(self, **{name: POSITIVE for name in apart if getattr(self, name) is not None})
+        if self.compute not in COMPUTE:
+            raise ParameterError({"compute": f"compute must be one of {', '.join(COMPUTE)}, not {shown(self.compute)}"})
 
     @property
     def expert_bytes(self) -> Numbers:
         """Bytes per weight of an expert."""
         return self.weight_bytes if self.expert_weight_bytes is None else self.expert_weight_bytes
+
+    @property
+    def embedding_bytes(self) -> Numbers:
+        """Bytes per weight of embedding and LM head."""
+        return self.weight_bytes if self.embedding_weight_bytes is None else self.embedding_weight_bytes

@@ -1,10 +1,10 @@
-"""Kinds of parameter: a number with its range and unit, or a yes or no."""
+"""Kinds of parameter: a number with its range and unit, a yes or no, one of several names, a preset."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from typing import Any
@@ -105,6 +105,88 @@ class Switch(Bool[bool, Any]):
         if sentence := self.fault(self.name, value):
             raise ParameterTraitError({self.name: sentence})
         return bool(value)
+
+
+class Choice(TraitType[Any, Any]):
+    """One of several names, with what a person needs to know to choose.
+
+    Parameters
+    ----------
+    default
+        Its default; None makes it optional, and `absent` says what None stands for.
+    options
+        The names.
+    group, help, label, detail
+        As for a `Quantity`.
+    """
+
+    required = False
+
+    def __init__(
+        self,
+        default: str | None,
+        options: Sequence[str],
+        group: str,
+        help: str,
+        *,
+        label: str,
+        absent: str = "",
+        detail: bool = False,
+    ) -> None:
+        super().__init__(default, allow_none=default is None, help=help)
+        self.options, self.group, self.label, self.absent, self.detail = tuple(options), group, label, absent, detail
+
+    @property
+    def allowed(self) -> str:
+        """The names, as a sentence can list them."""
+        few = self.options if len(self.options) <= 12 else (*self.options[:3], "others of the catalog")
+        return f"one of {', '.join(few)}" + (", or null" if self.allow_none else "")
+
+    def fault(self, name: str, value: Any) -> str | None:
+        """Say what is wrong with a value; None if nothing is."""
+        if (value is None and self.allow_none) or (isinstance(value, str) and self.spelled(value) in self.options):
+            return None
+        return f"{name} must be {self.allowed}, not {shown(value)}"
+
+    def spelled(self, value: str) -> str:
+        """A name as the options spell it, whatever its case."""
+        plain = value.casefold().strip()
+        return next((option for option in self.options if option.casefold() == plain), value)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Take a name there is, or None where that is allowed."""
+        assert self.name is not None
+        if sentence := self.fault(self.name, value):
+            raise ParameterTraitError({self.name: sentence})
+        return self.spelled(value) if isinstance(value, str) else value
+
+
+class ListOrChoice(Choice):
+    """One of several names, or a list of numbers in their place.
+
+    Parameters
+    ----------
+    fault_of
+        Says what is wrong with a list; None if nothing is.
+    """
+
+    def __init__(self, *args: Any, fault_of: Callable[[tuple[Any, ...]], str | None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fault_of = fault_of
+
+    @property
+    def allowed(self) -> str:
+        """The names, as a sentence can list them."""
+        return f"{super().allowed}, or a list of whole numbers"
+
+    def fault(self, name: str, value: Any) -> str | None:
+        """Say what is wrong with a value; None if nothing is."""
+        return self.fault_of(tuple(value)) if isinstance(value, (list, tuple)) else super().fault(name, value)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Take a name or a list of numbers; a list comes out as a tuple, which nobody can change."""
+        taken = super().validate(obj, value)
+        return tuple(float(number) for number in taken) if isinstance(taken, (list, tuple)) else taken
 
 
 class Preset(TraitType[Any, Any]):

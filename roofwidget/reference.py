@@ -8,7 +8,7 @@ from pathlib import Path
 
 from roofwidget.catalog_pages import accelerators_page, transformers_page
 from roofwidget.parameters import PARAMETERS, PRESETS
-from roofwidget.quantity import Quantity, Switch
+from roofwidget.quantity import Choice, Quantity, Switch
 from roofwidget.schema import request_schema, response_schema
 from roofwidget.units import exact
 
@@ -29,18 +29,18 @@ def reference_table() -> str:
     return "\n\n".join(["# Parameters", note, *tables, "## Presets", "\n".join(presets)]) + "\n"
 
 
-def _unit(parameter: Quantity | Switch) -> str:
+def _unit(parameter: Quantity | Switch | Choice) -> str:
     return parameter.unit if isinstance(parameter, Quantity) else ""
 
 
-def _default(parameter: Quantity | Switch) -> str:
+def _default(parameter: Quantity | Switch | Choice) -> str:
     value = parameter.default_value
-    shown = str(value).lower() if isinstance(parameter, Switch) else exact(value) or "null"
+    shown = (exact(value) if isinstance(parameter, Quantity) else str(value or "").lower()) or "null"
     return f"{shown}, *required*" if parameter.required else shown
 
 
-def _allowed(parameter: Quantity | Switch) -> str:
-    return str(parameter.allowed) if isinstance(parameter, Quantity) else "true or false"
+def _allowed(parameter: Quantity | Switch | Choice) -> str:
+    return "true or false" if isinstance(parameter, Switch) else str(parameter.allowed)
 
 
 def pages() -> dict[str, str]:

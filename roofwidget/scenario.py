@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from roofwidget.architecture.feed_forward import Spread, check_flags
 from roofwidget.hardware import Accelerator
+from roofwidget.kv_allocation import EXACT, KVAllocation
 from roofwidget.objectives import Objectives
 from roofwidget.precision import Precision
+from roofwidget.prefill_pool import PrefillPool
+from roofwidget.prefix import NO_PREFIX, SharedPrefix
+from roofwidget.speculation import Drafter, Speculation
 from roofwidget.transformer import Transformer
 from roofwidget.validation import COUNT, FRACTION, Numbers, ParameterError, anywhere, settle, shown
 from roofwidget.workload import Workload
@@ -39,11 +45,23 @@ class Scenario:
         Share of each device's memory that may be used.
     objectives
         What users were promised.
+    continuous
+        Whether a sequence that ends makes room for the next one at once (continuous batching), or
+        only all of a batch together do.
+    kv_allocation
+        How memory is given to the KV cache of a sequence.
+    prefix
+        What prompts begin with in common, and is cached.
+    speculation
+        How tokens are drafted that a pass then verifies; None: they are not.
+    prefill_pool
+        Devices of their own for prefill; None: the same ones prefill and decode.
 
     Raises
     ------
     ParameterError
-        If a number is out of place, or the devices do not divide the query heads.
+        If a number is out of place, the devices do not divide the query heads, or a part does not
+        go with another.
     KeyError
         If a name is not in the catalog.
     """
@@ -58,6 +76,11 @@ class Scenario:
     data_parallel: Numbers = 1.0
     expert_parallel: bool = False
     objectives: Objectives = field(default_factory=Objectives)
+    continuous: bool = True
+    kv_allocation: KVAllocation = EXACT
+    prefix: SharedPrefix = NO_PREFIX
+    speculation: Speculation | None = None
+    prefill_pool: PrefillPool | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.accelerator, str):
@@ -74,18 +97,30 @@ class Scenario:
                 ("precision", Precision, "Precision"),
                 ("workload", Workload, "Workload"),
                 ("objectives", Objectives, "Objectives"),
+                ("kv_allocation", KVAllocation, "KVAllocation"),
+                ("prefix", SharedPrefix, "SharedPrefix"),
+                ("speculation", Speculation | None, "Speculation or None"),
+                ("prefill_pool", PrefillPool | None, "PrefillPool or None"),
             )
             if not isinstance(getattr(self, name), kind)
         }
         if faults:
             raise ParameterError(faults)
         settle(self, devices=COUNT, memory_utilization=FRACTION, pipeline=COUNT, data_parallel=COUNT)
-        check_flags(self, "expert_parallel")
+        check_flags(self, "expert_parallel", "continuous")
         if sentence := self.model.fault(self.devices):
             raise ParameterError({"devices": sentence})
         if sentence := stages_fault(self.pipeline, self.model.layers):
             raise ParameterError({"pipeline": sentence})
-        self.device.peak(self.stored.compute)
+        if sentence := self.prefix.fault(self.workload.seq_len):
+            raise ParameterError({"prefix_tokens": sentence})
+        if fault := self.kv_allocation.fault(self.workload.seq_len, self.workload.output_tokens):
+            raise ParameterError(dict([fault]))
+        if self.speculation is not None:
+            self.speculation.drafter(self.model)  # which refuses a model that it takes no layer over from
+        if self.prefill_pool is not None and (sentence := self.model.fault(self.prefill_side.devices)):
+            raise ParameterError({"prefill_devices": f"prefill_{sentence}"})
+        self.device.peak(self.computes_in)
 
     @property
     def device(self) -> Accelerator:
@@ -100,9 +135,71 @@ class Scenario:
         return self.precision
 
     @property
-    def total_devices(self) -> Numbers:
-        """All devices: those that share a layer, of all stages, of all replicas."""
+    def computes_in(self) -> str:
+        """The format that linear layers really compute in on this device."""
+        return self.device.computes_in(self.stored.compute)
+
+    @property
+    def peak(self) -> Numbers:
+        """FLOP/s of linear layers at most."""
+        return self.device.peak(self.computes_in)
+
+    @property
+    def sixteen_bit_peak(self) -> Numbers:
+        """FLOP/s of all that is not quantized at most; of a device without 16 bits that of its linear layers."""
+        return self.device.peak("bf16") if {"bf16", "fp16"} & set(self.device.peaks) else self.peak
+
+    @property
+    def devices_of_batch(self) -> Numbers:
+        """Devices that share the batch: those that share a layer, of all stages, of all replicas."""
         return self.devices * self.pipeline * self.data_parallel
+
+    @property
+    def total_devices(self) -> Numbers:
+        """All devices, those of a prefill pool among them."""
+        pool = self.prefill_pool
+        return self.devices_of_batch + (0 if pool is None else pool.instances * self.prefill_side.devices)
+
+    @property
+    def prefill_side(self) -> Scenario:
+        """What prefills: an instance of the pool that is there for it, or the same devices."""
+        pool = self.prefill_pool
+        if pool is None:
+            return self
+        side = copy(self)
+        own: dict[str, Any] = {"prefill_pool": None, "pipeline": 1.0, "data_parallel": 1.0, "expert_parallel": False}
+        own["accelerator"] = self.accelerator if pool.accelerator is None else pool.accelerator
+        own["devices"] = self.devices if pool.devices is None else pool.devices
+        for name, value in own.items():
+            object.__setattr__(side, name, value)
+        return side
+
+    @property
+    def tokens_per_step(self) -> Numbers:
+        """Tokens that a decode step gives each sequence: one, or what verification accepts and one more."""
+        return 1.0 if self.speculation is None else self.speculation.tokens_per_step
+
+    @property
+    def drafting(self) -> Drafting | None:
+        """What drafts tokens, on the same devices; None where nothing does or that needs no model."""
+        drafter = None if self.speculation is None else self.speculation.drafter(self.model)
+        if drafter is None:
+            return None
+        beside = copy(self)
+        kept = self.stored
+        if not drafter.in_checkpoint:  # neither a format of the model's nor a quantization of it is a draft's
+            published = as_published(drafter.transformer)
+            kept = replace(published, kv_bytes=kept.kv_bytes, activation_bytes=kept.activation_bytes)
+        own: dict[str, Any] = {
+            "transformer": drafter.transformer,
+            "precision": kept,
+            "speculation": None,
+            "pipeline": 1.0,
+        }
+        own["devices"] = drafter.devices(self.devices)
+        for name, value in own.items():
+            object.__setattr__(beside, name, value)
+        return Drafting(drafter, beside)
 
     @property
     def expert_spread(self) -> Spread:
@@ -145,6 +242,13 @@ class Scenario:
         return self.transformer
 
 
+class Drafting(NamedTuple):
+    """A drafter, and the scenario in which it runs."""
+
+    drafter: Drafter
+    scenario: Scenario
+
+
 def stages_fault(stages: Numbers, layers: Numbers) -> str | None:
     """Say where there are more stages than layers to give them; None where there are not."""
     if not anywhere(stages > layers):
@@ -154,4 +258,9 @@ def stages_fault(stages: Numbers, layers: Numbers) -> str | None:
 
 def as_published(model: Transformer) -> Precision:
     """Weights in the formats that a model is published in, 16 bits where it says nothing."""
-    return Precision(model.weight_bytes or 2.0, expert_weight_bytes=model.expert_weight_bytes)
+    return Precision(
+        model.weight_bytes or 2.0,
+        compute=model.compute,
+        expert_weight_bytes=model.expert_weight_bytes,
+        embedding_weight_bytes=model.embedding_weight_bytes,
+    )

@@ -40,9 +40,11 @@ class Transformer:
     more_params
         Parameters that no matrix product of the text model reads: learned positions, embeddings
         for single layers, a vision tower that is served along.
-    weight_bytes, expert_weight_bytes
-        Bytes a parameter takes as it is published, and one of an expert where those differ; None
-        where nothing is said: 16 bits.
+    weight_bytes, expert_weight_bytes, embedding_weight_bytes
+        Bytes a parameter takes as it is published, and one of an expert, of embedding and LM head
+        where those differ; None where nothing is said: 16 bits.
+    compute
+        The format that its linear layers are made to be computed in.
     name
         What it is called.
 
@@ -59,6 +61,8 @@ class Transformer:
     more_params: Numbers = 0.0
     weight_bytes: float | None = None
     expert_weight_bytes: float | None = None
+    embedding_weight_bytes: float | None = None
+    compute: str = "bf16"
     name: str = ""
 
     def __post_init__(self) -> None:

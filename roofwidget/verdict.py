@@ -20,10 +20,10 @@ class Words(NamedTuple):
 
 def verdict(metrics: Metrics) -> list[Words]:
     """What limits decode, whether it fits, what limits prefill: three sentences, and where there
-    are objectives how much keeps them; and a warning if need be.
+    are objectives how much keeps them; and what must be known of a format or a link.
     """
-    beyond = beyond_the_link(metrics)
-    more = [Words(f" {sentence}") for sentence in (kept(metrics), beyond) if sentence]
+    beside = (kept(metrics), fallen_back(metrics), beyond_the_link(metrics))
+    more = [Words(f" {sentence}") for sentence in beside if sentence]
     return [*_decode(metrics), Words(" "), Words(fit(metrics)), Words(" "), *_prefill(metrics), *more]
 
 
@@ -57,9 +57,18 @@ def kept(metrics: Metrics) -> str:
     return f"Up to a batch of {grouped(metrics.goodput.batch, 12)} keeps the objectives: {requests}."
 
 
+def fallen_back(metrics: Metrics) -> str:
+    """Say where a device does not compute in the format that was asked for; nothing else."""
+    scenario = metrics.scenario
+    asked, name = scenario.stored.compute, scenario.device.name or "this device"
+    if asked == scenario.computes_in:
+        return ""
+    return f"No {asked} peak of {name} is known: its linear layers compute in 16 bits."
+
+
 def beyond_the_link(metrics: Metrics) -> str:
     """Say where more devices are to share a link than usually have one; nothing else."""
-    device, devices = metrics.scenario.device, metrics.scenario.total_devices
+    device, devices = metrics.scenario.device, metrics.scenario.devices_of_batch
     if devices <= device.group or math.isinf(device.link_bandwidth):
         return ""
     between = f"{grouped(device.link_bandwidth / 1e9, 4)} GB/s is the link within groups of {grouped(device.group, 12)}"
@@ -68,7 +77,7 @@ def beyond_the_link(metrics: Metrics) -> str:
 
 def fit(metrics: Metrics) -> str:
     """Whether the batch fits in memory, with how much room or with how many devices."""
-    devices, batch, memory = metrics.scenario.total_devices, metrics.scenario.workload.batch, metrics.memory
+    devices, batch, memory = metrics.scenario.devices_of_batch, metrics.scenario.workload.batch, metrics.memory
     if memory.fits:
         room = f"with room for a batch of {grouped(metrics.largest_batch, 12)}"
         return f"It fits on {count(devices, 'device')} {room}."

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from roofwidget.lengths import ALIKE, Lengths
 from roofwidget.validation import COUNT, Numbers, settle
 
 
 @dataclass(frozen=True)
 class Workload:
-    """`batch` sequences at once, each with `seq_len` prompt and `output_tokens` answer tokens.
+    """`batch` sequences at once, each with `seq_len` prompt and on average `output_tokens` answer tokens.
+
+    `lengths` says how those are spread around their mean.
 
     Raises
     ------
@@ -20,6 +23,7 @@ class Workload:
     seq_len: Numbers = 4096.0
     output_tokens: Numbers = 1.0
     batch: Numbers = 1.0
+    lengths: Lengths = ALIKE
 
     def __post_init__(self) -> None:
         settle(self, seq_len=COUNT, output_tokens=COUNT, batch=COUNT)

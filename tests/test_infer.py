@@ -25,6 +25,30 @@ DEFAULTS = {
     "kv_bytes": 2,
     "activation_bytes": 2,
     "expert_weight_bytes": None,
+    "embedding_weight_bytes": None,
+    "compute": "bf16",
+    "continuous_batching": True,
+    "output_lengths": "fixed",
+    "output_spread": 1.0,
+    "kv_allocation": "exact",
+    "block_size": 16,
+    "max_len": None,
+    "prefix_tokens": None,
+    "prefix_hit_rate": 1.0,
+    "cascade_attention": False,
+    "speculation": None,
+    "draft_model": "Llama 3.2 1B",
+    "acceptance": 0.7,
+    "speculative_tokens": 4,
+    "tree_tokens": None,
+    "disaggregated": False,
+    "prefill_accelerator": None,
+    "prefill_devices": None,
+    "prefill_pool": 1,
+    "prefill_batch": 1,
+    "kv_link_gbs": None,
+    "quantization": None,
+    "kv_quantization": None,
     "link_latency_us": None,
     "usd_per_hour": None,
     "tdp_w": None,
@@ -46,6 +70,12 @@ NULLABLE = [
     "head_dim",
     "vocab_size",
     "expert_weight_bytes",
+    "embedding_weight_bytes",
+    "max_len",
+    "prefix_tokens",
+    "tree_tokens",
+    "prefill_devices",
+    "kv_link_gbs",
 ]
 NUMBERS = [*COUNTS, *SIZES]
 
@@ -394,7 +424,8 @@ class TestPresets:
         edited = infer(SERVED | {"hbm_bw_gbs": 9600, "weight_bytes": 2})
         assert edited["inputs"]["hbm_bw_gbs"] == 9600
         plain = infer(SERVED)["outputs"]["memory"]["weights_gb"]
-        assert edited["outputs"]["memory"]["weights_gb"] == pytest.approx(2 * plain)
+        # DeepSeek V3 is published in fp8, embedding and LM head in 16 bits: 2 · 129,280 · 7,168 over 8 devices
+        assert edited["outputs"]["memory"]["weights_gb"] == pytest.approx(2 * plain - 2 * 129_280 * 7168 * 2 / 8 / 1e9)
 
     def test_a_configuration_may_stand_for_a_name(self):
         config = {"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,

@@ -42,13 +42,13 @@ DECODE = [
     # 3 rows of 8 · 2 bytes gathered, not the table; 3 · 8 · 3 bytes written
     Node("embedding", 0, weight_bytes=48, activation_bytes=72),
     # 5 · 2·3·8·(4+2·2)·3; weights 5 · 8·24 · 2; in 8 and out 24: 5 · 3·(8+24) · 3
-    Node("QKV projection", 5760, weight_bytes=1920, activation_bytes=1440),
+    Node("QKV projection", 5760, weight_bytes=1920, activation_bytes=1440, linear=True),
     # 5 · 4·12·3·7; read 2·6·3·7 = 252, written 2·6·3 = 36: 5 · 288 · ½; queries and outputs 5 · 3·2·12 · 3
     Node("attention", 5040, kv_bytes=720, activation_bytes=1080),
     # 5 · 2·3·12·8; 5 · 12·8 · 2; in 12 and out 8: 5 · 3·20 · 3
-    Node("output projection", 2880, weight_bytes=960, activation_bytes=900),
+    Node("output projection", 2880, weight_bytes=960, activation_bytes=900, linear=True),
     # 5 · 6·3·8·10; 5 · 3·8·10 · 2; in 8, intermediate 10 out and in, out 8: 5 · 3·36 · 3
-    Node("FFN", 7200, weight_bytes=2400, activation_bytes=1620),
+    Node("FFN", 7200, weight_bytes=2400, activation_bytes=1620, linear=True),
     # 2·3·8·32; 8·32 · 2; in 8 and out 32: 3·40 · 3
     Node("LM head", 1536, weight_bytes=512, activation_bytes=360),
 ]
@@ -63,12 +63,12 @@ def test_decode(expected):
 PREFILL = [
     Node("embedding", 0, weight_bytes=112, activation_bytes=168),  # 7 rows of 16 bytes; 7 · 24
     # 5 · 2·7·8·24; the weights are read once; 5 · 7·32 · 3
-    Node("QKV projection", 13_440, weight_bytes=1920, activation_bytes=3360),
+    Node("QKV projection", 13_440, weight_bytes=1920, activation_bytes=3360, linear=True),
     # causal: token i attends to i, 1+…+7 = 28 pairs at 4·12: 5 · 48·28, which is 5 · 2·12·7·8;
     # each of 7 tokens' 12 elements written, and read once: 5 · 2·84 · ½; 5 · 7·24 · 3
     Node("attention", 6720, kv_bytes=420, activation_bytes=2520),
-    Node("output projection", 6720, weight_bytes=960, activation_bytes=2100),  # 5 · 2·7·12·8; 5 · 7·20 · 3
-    Node("FFN", 16_800, weight_bytes=2400, activation_bytes=3780),  # 5 · 6·7·8·10; 5 · 7·36 · 3
+    Node("output projection", 6720, weight_bytes=960, activation_bytes=2100, linear=True),  # 5 · 2·7·12·8; 5 · 7·20 · 3
+    Node("FFN", 16_800, weight_bytes=2400, activation_bytes=3780, linear=True),  # 5 · 6·7·8·10; 5 · 7·36 · 3
     Node("LM head", 512, weight_bytes=512, activation_bytes=120),  # the last position only: 2·1·8·32; 40 · 3
 ]
 
@@ -126,7 +126,7 @@ class TestFeedForward:
     def test_plain(self):
         # 5 · 4·3·8·10; 5 · 2·8·10 · 2; activations as when gated
         plain = decode(small(gated=False))["FFN"]
-        assert plain == Node("FFN", 4800, weight_bytes=1600, activation_bytes=1620)
+        assert plain == Node("FFN", 4800, weight_bytes=1600, activation_bytes=1620, linear=True)
 
 
 class TestEmbeddings:
@@ -143,11 +143,15 @@ class TestTensorParallelism:
     SHARDS = (
         Node("embedding", 0, weight_bytes=48, activation_bytes=72),  # whole rows on every device
         # one head, one KV head: 5 · 2·3·8·(1+2)·3; 5 · 8·9 · 2; 5 · 3·(8+9) · 3
-        Node("QKV projection", 2160, weight_bytes=720, activation_bytes=765),
+        Node("QKV projection", 2160, weight_bytes=720, activation_bytes=765, linear=True),
         # a quarter of the heads: 5 · 4·3·3·7; half of the KV: 5 · 6·3·(7+1) · ½; 5 · 3·2·3 · 3
         Node("attention", 1260, kv_bytes=360, activation_bytes=270),
-        Node("output projection", 720, weight_bytes=240, activation_bytes=495),  # 5·2·3·3·8; 5·3·8·2; 5·3·11·3
-        Node("FFN", 1800, weight_bytes=600, activation_bytes=945),  # f = 2.5: 5·6·3·8·2.5; 5·3·8·2.5·2; 5·3·21·3
+        Node(
+            "output projection", 720, weight_bytes=240, activation_bytes=495, linear=True
+        ),  # 5·2·3·3·8; 5·3·8·2; 5·3·11·3
+        Node(
+            "FFN", 1800, weight_bytes=600, activation_bytes=945, linear=True
+        ),  # f = 2.5: 5·6·3·8·2.5; 5·3·8·2.5·2; 5·3·21·3
         Node("LM head", 384, weight_bytes=128, activation_bytes=144),  # V = 8: 2·3·8·8; 8·8·2; 3·16·3
         # twice a layer the 3·8·3 = 72 bytes of hidden states, of which a ring sends 2·¾: 5 · 2 · 108
         Node("all-reduce", link_bytes=1080, link_steps=60),  # 2·3 steps of a ring, each

@@ -25,9 +25,15 @@ class TestNames:
         with pytest.raises(KeyError, match=r"Llama 3\.1 70B"):
             Scenario("H100 SXM", "Llama 70B")
 
-    def test_a_missing_format_is_told_at_once(self):
-        with pytest.raises(ParameterError, match="L40S has no fp4 peak, only bf16, fp16, fp8, int8"):
-            Scenario("L40S", "Llama 3.1 8B", Precision(compute="fp4"))
+    def test_a_device_of_one_other_format_is_told_at_once(self):
+        fp8_only = Accelerator({"fp8": 1e15}, 1e12, 8e10)
+        with pytest.raises(ParameterError, match="this accelerator has no int8 peak, only fp8"):
+            Scenario(fp8_only, "Llama 3.1 8B", Precision(compute="int8"))
+        assert Scenario(fp8_only, "Llama 3.1 8B", Precision(compute="fp8")).sixteen_bit_peak == 1e15
+
+    def test_no_such_format(self):
+        with pytest.raises(ParameterError, match="compute must be one of bf16, fp8, int8, fp4, not 'fp5'"):
+            Precision(compute="fp5")
 
 
 class TestDefaults:

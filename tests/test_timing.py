@@ -84,8 +84,16 @@ class TestRidge:
 
 def test_peak_is_that_of_the_format_computed_in():
     fp8 = replace(SCENARIO, precision=Precision(compute="fp8"))
-    assert timed(COMPUTING, on=fp8).time == 3  # 2.5 s of FLOPs at 2,000, 3 s of bytes
-    assert bound_of(timed(COMPUTING, on=fp8)) == "memory"
+    linear = replace(COMPUTING, linear=True)
+    assert timed(linear, on=fp8).time == 3  # 2.5 s of FLOPs at 2,000, 3 s of bytes
+    assert bound_of(timed(linear, on=fp8)) == "memory"
+    assert timed(COMPUTING, on=fp8).time == 5  # what is not linear computes in 16 bits
+
+
+def test_a_format_the_device_lacks_is_computed_in_sixteen_bits():
+    fp4 = replace(SCENARIO, precision=Precision(compute="fp4"))
+    assert fp4.computes_in == "bf16"
+    assert timed(replace(COMPUTING, linear=True), on=fp4).time == 5
 
 
 def test_an_infinite_link_takes_no_time():

@@ -357,6 +357,8 @@ class TestNumberControl:
         field = number(widget, name).field
         widget.model.update(transformer="Llama 3.1 70B", link_gbs=450, link_latency_us=1, expert_weight_bytes=1)
         widget.model.update(usd_per_hour=2, tdp_w=700, ttft_target_ms=500, tpot_target_ms=20)
+        widget.model.update(embedding_weight_bytes=2, max_len=8192, prefix_tokens=1024, kv_link_gbs=50)
+        widget.model.update(speculation="EAGLE", tree_tokens=32, prefill_devices=1)
         assert field.value
         from_browser(field, "")
         assert getattr(widget.model, name) is None

@@ -91,6 +91,7 @@ class FeedForward:
                 flops=2 * extent.tokens * weights,
                 weights=weights,
                 activations=extent.tokens * 2 * (hidden + self.width / devices),
+                linear=True,
             ),
         )
 
@@ -192,7 +193,8 @@ class Experts:
         """
         channels, tokens = self._channels(hidden), extent.tokens
         visits = extent.routed * self.active / spread.computed(self.experts)
-        works = [product("router", (Matrix(whole(hidden), whole(self.experts)),), tokens, devices)]
+        router = product("router", (Matrix(whole(hidden), whole(self.experts)),), tokens, devices)
+        works = [router._replace(linear=False)]  # small, and kept in 16 bits
         if self.latent_dim is not None:
             down = Matrix(whole(hidden), whole(self.latent_dim))
             up = Matrix(whole(self.latent_dim), whole(hidden))
@@ -203,12 +205,13 @@ class Experts:
                 flops=2 * visits * self._expert(hidden),
                 expert_weights=spread.read(self.touched(extent.routed)) * self._expert(hidden),
                 activations=visits * 2 * (channels + self.width),
+                linear=True,
             )
         )
         if anywhere(self.shared_width):
             shared = self._shared(hidden) / devices
             moved = tokens * 2 * (hidden + self.shared_width / devices)
-            works.append(Work("shared expert", 2 * tokens * shared, shared, activations=moved))
+            works.append(Work("shared expert", 2 * tokens * shared, shared, activations=moved, linear=True))
         return tuple(works)
 
     def widened(self, times: Numbers) -> Experts:

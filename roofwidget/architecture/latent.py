@@ -144,6 +144,10 @@ class LatentAttention:
             read, products = extent.read(top), extent.pairs(top) * absorbed
         else:
             read, products = extent.read(), extent.pairs() * expanded
+            cached = extent.last - extent.new
+            if anywhere(cached):  # their latents are expanded too, unless attending to them absorbed takes less
+                again = cached * self.kv_rank * (self.nope_dim + self.value_dim)
+                products = np.minimum(products + again, extent.pairs() * absorbed)
             if self.indexer is not None:
                 products = np.minimum(products, extent.pairs(top) * absorbed)
         core = Work(

@@ -66,4 +66,4 @@ def product(name: str, matrices: tuple[Matrix, ...], tokens: Numbers, devices: N
         (matrix.outputs.on(devices) + (0.0 if matrix.again else matrix.inputs.on(devices)) for matrix in matrices),
         start=0.0,
     )
-    return Work(name, flops=2 * tokens * elements, weights=elements, activations=tokens * moved)
+    return Work(name, flops=2 * tokens * elements, weights=elements, activations=tokens * moved, linear=True)

@@ -12,15 +12,17 @@ MXFP4 = 0.5 + 1 / 32
 """4 bits, and an 8-bit scale for each 32 weights (OCP Microscaling Formats 1.0, §5.2)."""
 NVFP4 = 0.5 + 1 / 16
 """4 bits, and an 8-bit scale for each 16 weights (NVIDIA, "Introducing NVFP4", 2025)."""
-EIGHT_BITS = {"fp8", "fbgemm_fp8", "eetq", "finegrained_fp8", "deepspeed_fp8"}
+EIGHT_BITS = {"fp8", "fbgemm_fp8", "finegrained_fp8", "deepspeed_fp8"}
 SIXTEEN_BITS = 2.0
 
 
 class Stored(NamedTuple):
-    """Bytes a weight takes, and one of an expert where those differ."""
+    """Bytes a weight takes, one of an expert, of embedding and LM head where those differ; and what computes it."""
 
     weight_bytes: float | None = None
     expert_weight_bytes: float | None = None
+    embedding_weight_bytes: float | None = None
+    compute: str = "bf16"
 
 
 def stored(config: Config) -> Stored:
@@ -41,14 +43,40 @@ def stored(config: Config) -> Stored:
             f"quantization_config has the method {method!r}, which is not known here: take it out of the "
             "configuration, and set weight_bytes yourself"
         )
+    compute = _compute(method, quantization)
     if config.fields.get("expert_dtype") == "fp4":  # DeepSeek-V4: experts apart from the rest
-        return Stored(size, MXFP4)
-    return Stored(SIXTEEN_BITS, size) if _experts_only(method, quantization) else Stored(size)
+        return Stored(size, MXFP4, SIXTEEN_BITS, compute)
+    if _experts_only(method, quantization):
+        return Stored(SIXTEEN_BITS, size, compute=compute)
+    return Stored(size, None, SIXTEEN_BITS, compute)  # the methods leave embedding and LM head as they were
+
+
+def _compute(method: str, quantization: Config) -> str:
+    """The format that its linear layers compute in: 16 bits where only weights are quantized."""
+    if method in EIGHT_BITS:
+        return "fp8"
+    if method in ("modelopt", "modelopt_fp4", "nvfp4", "fp4", "modelopt_mixed"):
+        algorithm = str(quantization.fields.get("quant_algo") or method).lower()
+        return "fp4" if "fp4" in algorithm else "fp8"
+    if method in ("compressed-tensors", "quark"):
+        return _inputs(_first_group(quantization))
+    return "bf16"
+
+
+def _inputs(group: Mapping[str, Any]) -> str:
+    """The format of a group's activations, which is what its products are computed in."""
+    inputs = group.get("input_activations") or group.get("input_tensors")
+    if not isinstance(inputs, Mapping):
+        return "bf16"
+    kind = str(inputs.get("dtype") or f"{inputs.get('type', '')}{inputs.get('num_bits', '')}")
+    if kind.startswith("fp8"):  # Quark: fp8_e4m3
+        return "fp8"
+    return {"float8": "fp8", "int8": "int8", "float4": "fp4", "fp4": "fp4"}.get(kind, "bf16")
 
 
 def _size(method: str, quantization: Config) -> float | None:
     """Bytes a weight takes, scales included; None where the method is not known."""
-    if method in EIGHT_BITS:
+    if method in EIGHT_BITS or method == "eetq":
         return 1.0
     if method == "mxfp4":
         return MXFP4
@@ -60,7 +88,7 @@ def _size(method: str, quantization: Config) -> float | None:
         algorithm = str(quantization.fields.get("quant_algo") or method).lower()
         return NVFP4 if "fp4" in algorithm else 1.0 if "8" in algorithm else None
     if method in ("compressed-tensors", "quark"):
-        return _first_group(quantization)
+        return _weights(_first_group(quantization))
     return None
 
 
@@ -69,20 +97,25 @@ def grouped_bytes(bits: int, group: int) -> float:
     return bits / 8 + (2 / group if group > 0 else 0.0)
 
 
-def _first_group(quantization: Config) -> float | None:
-    """What compressed-tensors and Quark say of the weights of their first group of layers."""
+def _first_group(quantization: Config) -> Mapping[str, Any]:
+    """What compressed-tensors and Quark say of their first group of layers."""
     groups = quantization.fields.get("config_groups") or {"all": quantization.fields.get("global_quant_config")}
     first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
-    weights: Any = first.get("weights") or first.get("weight") if isinstance(first, Mapping) else None
+    return first if isinstance(first, Mapping) else {}
+
+
+def _weights(group: Mapping[str, Any]) -> float | None:
+    """Bytes a weight of a group takes."""
+    weights: Any = group.get("weights") or group.get("weight")
     if not isinstance(weights, Mapping):
         return None
-    kind, group = str(weights.get("dtype", "")), weights.get("group_size")
+    kind, size = str(weights.get("dtype", "")), weights.get("group_size")
     if kind.startswith("fp4") or (weights.get("type") == "float" and weights.get("num_bits") == 4):
-        return MXFP4 if group == 32 else NVFP4
+        return MXFP4 if size == 32 else NVFP4
     if kind.startswith(("fp8", "int8")):
         return 1.0
     bits = weights.get("num_bits") or (4 if kind.startswith("int4") else None)
-    return grouped_bytes(bits, group or 0) if isinstance(bits, int) else None
+    return grouped_bytes(bits, size or 0) if isinstance(bits, int) else None
 
 
 def _experts_only(method: str, quantization: Config) -> bool:

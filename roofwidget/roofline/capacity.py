@@ -17,7 +17,7 @@ import numpy as np
 from roofwidget import catalog
 from roofwidget.roofline.memory import kv_bytes_at, weight_bytes
 from roofwidget.scenario import Scenario
-from roofwidget.validation import Numbers
+from roofwidget.validation import Numbers, anywhere
 
 GIB = 2.0**30
 DEFAULT_ENGINE = "vLLM 0.17 and later"
@@ -140,12 +140,23 @@ class EngineCapacity:
         """Tokens that fit, all sequences together."""
         return self.blocks * self.block_size
 
-    def concurrency(self, length: Numbers) -> Numbers:
-        """Sequences of `length` tokens that fit at once, not rounded; each takes whole blocks."""
+    def concurrency(self, length: Numbers, cached: Numbers = 0.0) -> Numbers:
+        """Sequences of `length` tokens that fit at once, not rounded; each takes whole blocks.
+
+        The first `cached` tokens of all are kept once, in whole blocks too, where that leaves more room.
+        """
+        room = self.kv_cache if self.sequence_bytes is not None else self.blocks * self.block_bytes
+        apart, shared = room / self._sequence(length), cached // self.block_size * self.block_size
+        if not anywhere(shared):
+            return apart
+        return np.maximum(apart, (room - self._sequence(shared)) / self._sequence(length - shared))
+
+    def _sequence(self, length: Numbers) -> Numbers:
+        """Bytes of a sequence of so many tokens."""
         blocks = np.ceil(length / self.block_size)
         if self.sequence_bytes is not None:
-            return self.kv_cache / self.sequence_bytes(blocks * self.block_size)
-        return self.blocks * self.block_bytes / (blocks * self.block_bytes + self.state_bytes)
+            return self.sequence_bytes(blocks * self.block_size)
+        return blocks * self.block_bytes + self.state_bytes
 
 
 def kv_capacity(
@@ -249,7 +260,8 @@ def kept_bytes(scenario: Scenario) -> tuple[Numbers, Numbers]:
 
     Every layer keeps every token, those with a window too: so engines did before they managed layers
     of several kinds apart. KV heads are replicated
-    where there are more devices than heads, and a latent (MLA) is on every device.
+    where there are more devices than heads, and a latent (MLA) is on every device. A drafter's layers
+    have room of their own.
     """
     devices, size = scenario.devices, scenario.stored.kv_bytes
     token: Numbers = 0.0
@@ -259,4 +271,8 @@ def kept_bytes(scenario: Scenario) -> tuple[Numbers, Numbers]:
             one, two = (block.mixer.kept(n, devices) * size + block.mixer.kept_bytes(n, devices) for n in (1.0, 2.0))
             token = token + block.layers * (two - one)
             state = state + block.layers * np.maximum(2 * one - two, 0.0)
-    return token * scenario.stage_share, state * scenario.stage_share
+    token, state = token * scenario.stage_share, state * scenario.stage_share
+    if (drafting := scenario.drafting) is None:
+        return token, state
+    more_token, more_state = kept_bytes(drafting.scenario)
+    return token + more_token, state + more_state

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from roofwidget.scenario import Scenario
-from roofwidget.validation import Numbers
+from roofwidget.validation import Numbers, anywhere
 
 PREFILL_CHUNK = 8192
 """Prompt tokens that go through a layer at once; longer prompts go in chunks, so the activations
@@ -53,7 +53,7 @@ def footprint(scenario: Scenario) -> Footprint:
     capacity = scenario.device.capacity
     return Footprint(
         weights=weight_bytes(scenario),
-        kv_cache=scenario.replica_batch * kv_bytes_per_sequence(scenario),
+        kv_cache=kv_bytes(scenario, scenario.replica_batch),
         activations=activation_bytes(scenario),
         capacity=capacity,
         usable=capacity * scenario.memory_utilization,
@@ -61,32 +61,67 @@ def footprint(scenario: Scenario) -> Footprint:
 
 
 def weight_bytes(scenario: Scenario) -> Numbers:
-    """Bytes of weights on each device; replicated KV heads count on every device that has them.
+    """Bytes of weights on each device, a drafter's among them.
 
-    With a pipeline, those of the stage with most layers and the larger end of the model: the
-    embedding or the LM head.
+    Replicated KV heads count on every device that has them. With a pipeline, those of the stage
+    with most layers and the larger end of the model: the embedding or the LM head.
     """
     model, precision, devices = scenario.model, scenario.stored, scenario.devices
+    table = model.vocab_size * model.hidden_dim
+    end = np.where(scenario.pipeline > 1, table, model.embedding_params)[()]
+    rest = end / devices * precision.embedding_bytes
+    rest = rest + (model.more_params / devices + model.hidden_dim) * precision.weight_bytes
+    return layer_bytes(scenario) * scenario.stage_share + rest + drafter_bytes(scenario)
+
+
+def layer_bytes(scenario: Scenario) -> Numbers:
+    """Bytes of weights of all layers on each device, were they all of one stage."""
+    model, precision = scenario.model, scenario.stored
     layers: Numbers = 0.0
     experts: Numbers = 0.0
     for block in model.blocks:
-        layers = layers + block.layers * block.layer_params_on(model.hidden_dim, devices)
+        layers = layers + block.layers * block.layer_params_on(model.hidden_dim, scenario.devices)
         experts = experts + block.layers * block.expert_params_on(model.hidden_dim, scenario.expert_spread)
-    table = model.vocab_size * model.hidden_dim
-    end = np.where(scenario.pipeline > 1, table, model.embedding_params)[()]
-    rest = (end + model.more_params) / devices + model.hidden_dim
-    in_layers = layers * precision.weight_bytes + experts * precision.expert_bytes
-    return in_layers * scenario.stage_share + rest * precision.weight_bytes
+    return layers * precision.weight_bytes + experts * precision.expert_bytes
 
 
-def kv_bytes_per_token(scenario: Scenario) -> Numbers:
-    """Bytes of KV cache that a token of one sequence takes on each device, on average over its final length."""
-    return kv_bytes_per_sequence(scenario) / scenario.workload.final_context
+def drafter_bytes(scenario: Scenario) -> Numbers:
+    """Bytes of weights that a drafter has beside the model, on each device."""
+    if (drafting := scenario.drafting) is None:
+        return 0.0
+    beside = drafting.scenario
+    return layer_bytes(beside) + drafting.drafter.beside_layers / beside.devices * beside.stored.embedding_bytes
 
 
 def kv_bytes_per_sequence(scenario: Scenario) -> Numbers:
-    """Bytes of KV cache and recurrent state that one sequence takes on each device at its end."""
-    return kv_bytes_at(scenario, scenario.workload.final_context)
+    """Bytes of KV cache and recurrent state that one sequence is given on each device at its end."""
+    return kv_bytes_at(scenario, given_tokens(scenario))
+
+
+def given_tokens(scenario: Scenario) -> Numbers:
+    """Tokens of KV cache that a sequence is given by its end."""
+    return scenario.kv_allocation.tokens(scenario.workload.seq_len, scenario.workload.output_tokens)
+
+
+def shared_tokens(scenario: Scenario) -> Numbers:
+    """Tokens of a prefix that sequences can keep together: whole blocks of it, none where each has one piece."""
+    allocation, cached = scenario.kv_allocation, scenario.prefix.cached
+    if allocation.contiguous or not anywhere(cached):
+        return 0.0
+    return cached if allocation.kind == "exact" else cached // allocation.block_size * allocation.block_size
+
+
+def kv_bytes(scenario: Scenario, sequences: Numbers) -> Numbers:
+    """Bytes of KV cache on each device of so many sequences at their ends, a shared prefix kept once.
+
+    Where keeping it costs more than it saves (windows and recurrent states forget it) it is evicted.
+    """
+    apart = sequences * kv_bytes_per_sequence(scenario)
+    shared = shared_tokens(scenario)
+    if not anywhere(shared):
+        return apart
+    own = kv_bytes_at(scenario, given_tokens(scenario) - shared)
+    return np.minimum(apart, sequences * own + kv_bytes_at(scenario, shared))
 
 
 def kv_bytes_at(scenario: Scenario, context: Numbers) -> Numbers:
@@ -97,7 +132,8 @@ def kv_bytes_at(scenario: Scenario, context: Numbers) -> Numbers:
         if block.mixer is not None:
             elements, own = block.mixer.kept(context, devices), block.mixer.kept_bytes(context, devices)
             kept = kept + block.layers * (elements * size + own)
-    return kept * scenario.stage_share
+    kept = kept * scenario.stage_share
+    return kept if (drafting := scenario.drafting) is None else kept + kv_bytes_at(drafting.scenario, context)
 
 
 def activation_bytes_per_token(scenario: Scenario) -> Numbers:
@@ -110,33 +146,56 @@ def activation_bytes_per_token(scenario: Scenario) -> Numbers:
 
 def activation_bytes(scenario: Scenario) -> Numbers:
     """Bytes live on each device at the larger of its passes: a chunk of prompt, or a decode step."""
-    tokens = np.maximum(prefill_tokens_at_once(scenario), scenario.microbatch)
-    return tokens * activation_bytes_per_token(scenario)
+    return tokens_at_once(scenario) * activation_bytes_per_token(scenario)
+
+
+def tokens_at_once(scenario: Scenario) -> Numbers:
+    """Tokens that go through a layer together in the larger of the passes."""
+    return np.maximum(prefill_tokens_at_once(scenario), scenario.microbatch * decode_tokens(scenario))
 
 
 def prefill_tokens_at_once(scenario: Scenario) -> Numbers:
-    """Tokens of a prompt that go through a layer together."""
-    return np.minimum(scenario.workload.seq_len, PREFILL_CHUNK)
+    """Tokens of a prompt that go through a layer together; none where others prefill."""
+    if scenario.prefill_pool is not None:
+        return 0.0
+    return np.minimum(scenario.workload.seq_len - scenario.prefix.cached, PREFILL_CHUNK)
+
+
+def decode_tokens(scenario: Scenario) -> Numbers:
+    """Tokens of each sequence in a decode step: one, or those that are verified."""
+    return 1.0 if scenario.speculation is None else scenario.speculation.verified
 
 
 def largest_batch(scenario: Scenario) -> Numbers:
     """Sequences of final length that fit together; 0 where not even one does.
 
-    What the weights and a prompt's chunk leave, divided by a sequence's KV cache; where that is
-    more sequences than the chunk has tokens, each also needs its own activations in decode. As many
-    on every replica.
+    As many on every replica.
     """
-    memory = footprint(with_batch(scenario, 1.0))
-    sequence, active = kv_bytes_per_sequence(scenario), activation_bytes_per_token(scenario)
-    beside_chunk = (memory.usable - memory.weights - memory.activations) // sequence
-    left, parts, replicas = memory.usable - memory.weights, scenario.parts, scenario.data_parallel
-    part = left // (parts * sequence + active)  # sequences of each, where all are as large
-    beside_own = np.maximum(parts * part, (left - (part + 1) * active) // sequence)
-    fitting = np.maximum(np.minimum(beside_chunk, beside_own), 0) * replicas
+    shared, replicas = shared_tokens(scenario), scenario.data_parallel
+    fitting = fitting_sequences(scenario, kv_bytes_per_sequence(scenario))
+    if anywhere(shared):
+        own = kv_bytes_at(scenario, given_tokens(scenario) - shared)
+        fitting = np.maximum(fitting, fitting_sequences(scenario, own, once=kv_bytes_at(scenario, shared)))
+    fitting = fitting * replicas
     # rounding may have cost the last ones, or given some too many
     one_more = footprint(with_batch(scenario, fitting + replicas)).fits
     one_less = (fitting > 0) & ~np.asarray(footprint(with_batch(scenario, np.maximum(fitting, 1))).fits)
     return np.asarray(fitting + replicas * one_more - replicas * one_less, np.float64)[()]
+
+
+def fitting_sequences(scenario: Scenario, sequence: Numbers, once: Numbers = 0.0) -> Numbers:
+    """Sequences of so many bytes each, beside what is kept once, that fit on a replica; 0 where none does.
+
+    What the weights and a prompt's chunk leave, divided by a sequence's KV cache; where that is
+    more sequences than the chunk has tokens, each also needs its own activations in decode.
+    """
+    memory = footprint(with_batch(scenario, 1.0))
+    left, parts = memory.usable - memory.weights - once, scenario.parts
+    active = activation_bytes_per_token(scenario) * decode_tokens(scenario)
+    beside_chunk = (left - memory.activations) // sequence
+    part = left // (parts * sequence + active)  # sequences of each, where all are as large
+    beside_own = np.maximum(parts * part, (left - (part + 1) * active) // sequence)
+    return np.maximum(np.minimum(beside_chunk, beside_own), 0)
 
 
 def devices_needed(scenario: Scenario) -> Numbers:

@@ -21,6 +21,8 @@ class Node:
         Bytes sent to other devices.
     link_steps
         Times that a message has to wait for the one before it to arrive.
+    linear
+        Whether its products are those of linear layers, which quantized models compute in their own format.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Node:
     activation_bytes: Numbers = 0.0
     link_bytes: Numbers = 0.0
     link_steps: Numbers = 0.0
+    linear: bool = False
 
     @property
     def bytes(self) -> Numbers:

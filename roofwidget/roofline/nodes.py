@@ -9,6 +9,8 @@ taken to be fused into them. What a layer does is told by its block, in `archite
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,25 +19,54 @@ from roofwidget.architecture.feed_forward import Experts, FeedForward
 from roofwidget.architecture.work import Extent, Work
 from roofwidget.precision import Precision
 from roofwidget.roofline.collectives import collectives
+from roofwidget.roofline.memory import shared_tokens
 from roofwidget.roofline.node import Node
 from roofwidget.scenario import Scenario
 from roofwidget.transformer import Transformer
 from roofwidget.validation import Numbers, anywhere
 
+COUNTS = ("flops", "weight_bytes", "kv_bytes", "activation_bytes", "link_bytes", "link_steps")
+"""What of a node grows with the passes it is run in."""
+
 
 def prefill_nodes(scenario: Scenario, batch: Numbers = 1.0) -> tuple[Node, ...]:
-    """Nodes of the pass over the whole prompt of `batch` sequences, on one replica."""
-    return forward_nodes(scenario, Extent.prefill(batch, scenario.workload.seq_len))
+    """Nodes of the pass over the whole prompt of `batch` sequences but what is cached of it, on one instance."""
+    side = scenario.prefill_side
+    extent = Extent.prefill(batch, side.workload.seq_len, side.prefix.cached)
+    return (*forward_nodes(side, extent), *draft_nodes(side, extent))
 
 
 def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     """Nodes of the average pass that makes one token for every sequence of a device's share of the batch.
 
-    A pipeline has several passes under way, each with its part of the batch.
+    A pipeline has several passes under way, each with its part of the batch. With speculation it
+    is a round: drafts, and the pass that verifies them.
     """
     workload, batch, routed = scenario.workload, scenario.microbatch, scenario.routed_batch
-    extent = Extent.decode(batch, workload.first_context, workload.final_context, routed)
-    return forward_nodes(scenario, extent)
+    new = 1.0 if scenario.speculation is None else scenario.speculation.verified
+    shared = shared_tokens(scenario) if scenario.prefix.cascade else 0.0
+    extent = Extent.decode(batch, workload.first_context, workload.final_context, routed, new, shared)
+    return (*forward_nodes(scenario, extent), *draft_nodes(scenario, extent))
+
+
+def draft_nodes(scenario: Scenario, extent: Extent) -> Iterator[Node]:
+    """Nodes of all passes of the drafter beside a pass of its model; none without speculation.
+
+    They compute in 16 bits, unless the drafter is of the model's own checkpoint. In prefill it goes
+    through the prompt once, to have keys and values of its own.
+    """
+    if (drafting := scenario.drafting) is None:
+        return
+    drafter = drafting.drafter
+    passes: Numbers = 1.0
+    if extent.is_decode:
+        passes = drafter.passes
+        extent = replace(extent, new=drafter.tokens, routed=extent.routed / extent.new * drafter.tokens)
+    elif not anywhere(drafter.transformer.kv_bytes_per_token()):
+        return
+    for node in forward_nodes(drafting.scenario, extent):
+        times = {name: getattr(node, name) * passes for name in COUNTS}
+        yield replace(node, name=f"draft {node.name}", linear=node.linear and drafter.in_checkpoint, **times)
 
 
 def forward_nodes(scenario: Scenario, extent: Extent) -> tuple[Node, ...]:
@@ -48,7 +79,7 @@ def forward_nodes(scenario: Scenario, extent: Extent) -> tuple[Node, ...]:
     nodes = [as_node(work, layers, precision) for layers, work in together(works)]
     if anywhere(model.vocab_size):
         nodes.insert(0, embedding(model, precision, extent.tokens))
-        nodes.append(lm_head(model, precision, devices, extent.batch))
+        nodes.append(lm_head(model, precision, devices, extent.scored))
     return (*nodes, *collectives(scenario, extent))
 
 
@@ -59,7 +90,7 @@ def together(works: list[tuple[Numbers, Work]]) -> list[tuple[Numbers, Work]]:
         return works
     found: dict[Any, tuple[Numbers, Work]] = {}
     for layers, work in works:
-        key = work if all(isinstance(number, float) for number in work[1:]) else id(work)  # arrays cannot be a key
+        key = id(work) if any(isinstance(number, np.ndarray) for number in work) else work  # arrays cannot be a key
         found[key] = (found[key][0] + layers, work) if key in found else (layers, work)
     alike = list(found.values())
     return [(layers, work._replace(name=name)) for (layers, work), name in zip(alike, names(alike), strict=True)]
@@ -88,6 +119,7 @@ def as_node(work: Work, layers: Numbers, precision: Precision) -> Node:
         weight_bytes=layers * weights,
         kv_bytes=layers * (work.kv * precision.kv_bytes + work.state_bytes),
         activation_bytes=layers * work.activations * precision.activation_bytes,
+        linear=work.linear,
     )
 
 
@@ -95,18 +127,18 @@ def embedding(model: Transformer, precision: Precision, tokens: Numbers) -> Node
     """A gather of one row a token, not the table; every device gets the whole row."""
     row = tokens * model.hidden_dim * model.embedded
     return Node(
-        "embedding", weight_bytes=row * precision.weight_bytes, activation_bytes=row * precision.activation_bytes
+        "embedding", weight_bytes=row * precision.embedding_bytes, activation_bytes=row * precision.activation_bytes
     )
 
 
-def lm_head(model: Transformer, precision: Precision, devices: Numbers, batch: Numbers) -> Node:
-    """Logits of the last position of each sequence: 2·B·h·V FLOPs."""
+def lm_head(model: Transformer, precision: Precision, devices: Numbers, positions: Numbers) -> Node:
+    """Logits of so many positions: 2·B·h·V FLOPs where it is the last one of each sequence."""
     rows = model.vocab_size / devices
     weights = model.hidden_dim * rows
-    channels = batch * (model.hidden_dim * model.embedded + rows)
+    channels = positions * (model.hidden_dim * model.embedded + rows)
     return Node(
         "LM head",
-        flops=2 * batch * weights,
-        weight_bytes=weights * precision.weight_bytes,
+        flops=2 * positions * weights,
+        weight_bytes=weights * precision.embedding_bytes,
         activation_bytes=channels * precision.activation_bytes,
     )

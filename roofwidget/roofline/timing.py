@@ -98,9 +98,10 @@ def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
     """Time nodes on the scenario's device.
 
     A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth + link steps ·
-    link latency) seconds: data stream while the units compute.
+    link latency) seconds: data stream while the units compute. The peak is that of the format
+    linear layers are computed in, or for all else that of 16 bits.
     """
-    device, peak = scenario.device, scenario.device.peak(scenario.stored.compute)
+    device, peak, sixteen = scenario.device, scenario.peak, scenario.sixteen_bit_peak
     flops = [node.flops for node in nodes]
     moved = [node.bytes for node in nodes]
     sent = [node.link_bytes for node in nodes]
@@ -114,6 +115,10 @@ def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
     terms = np.empty_like(work)
     for kind, rate in enumerate((device.bandwidth, peak, device.link_bandwidth)):
         terms[kind] = work[kind] / rate
+    if sixteen is not peak:
+        for row, node in enumerate(nodes):
+            if not node.linear:
+                terms[1, row] = work[1, row] / sixteen
     if anywhere(device.link_latency):
         for row, node in enumerate(nodes):
             terms[2, row] += node.link_steps * device.link_latency

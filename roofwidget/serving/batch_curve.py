@@ -71,11 +71,12 @@ def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
     batch = batches(float(scenario.workload.batch), wall)
     decode = decode_at(scenario, batch)
     memory = footprint(with_batch(scenario, batch))
-    return BatchCurve(batch, np.asarray(decode.time), decode.bound, memory, wall, _knee(scenario, batch, decode.bound))
+    tpot = np.asarray(decode.time / scenario.tokens_per_step)
+    return BatchCurve(batch, tpot, decode.bound, memory, wall, _knee(scenario, batch, decode.bound))
 
 
 def decode_at(scenario: Scenario, batch: NDArray[np.float64]) -> Pass:
-    """The decode pass of a scenario at these batches."""
+    """The decode step of a scenario at these batches."""
     along = with_batch(scenario, batch)
     return time_pass(decode_nodes(along), along)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import decode_at
+from roofwidget.serving.continuous_batching import slot_steps
 from roofwidget.validation import Numbers
 
 
@@ -21,6 +23,8 @@ class Goodput(NamedTuple):
 
 POINTS = 64
 """Batches that are tried at once."""
+
+Batches = NDArray[np.float64]
 
 
 def goodput(scenario: Scenario, ttft: float, largest: float) -> Goodput:
@@ -41,18 +45,26 @@ def goodput(scenario: Scenario, ttft: float, largest: float) -> Goodput:
     batch = largest if promised.tpot is None else largest_within(scenario, promised.tpot, largest)
     if not batch:
         return Goodput(0.0, 0.0)
-    return Goodput(batch, float(request_rate(scenario, ttft, float(step_times(scenario, np.array([batch]))[0]), batch)))
+    return Goodput(batch, float(request_rate(scenario, ttft, float(tpots(scenario, np.array([batch]))[0]), batch)))
 
 
 def largest_within(scenario: Scenario, tpot: float, largest: float) -> float:
-    """The largest batch up to `largest` with a decode step of at most `tpot` s; 0 if there is none.
+    """The largest batch up to `largest` with a time per output token of at most `tpot` s; 0 if there is none.
 
-    A step takes no less time with more sequences: the range is narrowed around where it exceeds.
+    A step takes no less time with more sequences.
+    """
+    return largest_that(lambda batches: tpots(scenario, batches) <= tpot, largest)
+
+
+def largest_that(keeps: Callable[[Batches], NDArray[np.bool_]], largest: float) -> float:
+    """The largest batch up to `largest` that keeps what a larger one does not more easily; 0 if none does.
+
+    The range is narrowed around where it is no longer kept.
     """
     low, high = 1.0, largest
     while True:
         batches = np.unique(np.round(np.geomspace(low, high, POINTS)))
-        kept = np.flatnonzero(step_times(scenario, batches) <= tpot)
+        kept = np.flatnonzero(keeps(batches))
         if not kept.size:
             return 0.0
         last = int(kept[-1])
@@ -61,18 +73,18 @@ def largest_within(scenario: Scenario, tpot: float, largest: float) -> float:
         low, high = float(batches[last]), float(batches[last + 1])
 
 
-def step_times(scenario: Scenario, batches: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Decode steps at these batches, s."""
-    return np.broadcast_to(decode_at(scenario, batches).time, batches.shape)
+def tpots(scenario: Scenario, batches: Batches) -> Batches:
+    """Times per output token at these batches, s."""
+    return np.broadcast_to(decode_at(scenario, batches).time / scenario.tokens_per_step, batches.shape)
 
 
 def request_rate(scenario: Scenario, ttft: Numbers, tpot: Numbers, batch: Numbers) -> Numbers:
     """Requests/s that a batch kept full serves, at most.
 
     A request takes its prefill, of which the fullest stage does its share, and its part of every
-    decode step: with b sequences on a replica 1 / (ttft · share + (output − 1) · tpot / b)
-    requests/s, on all replicas together.
+    decode step for which it has a slot: with b sequences on a replica
+    1 / (ttft · share + (output − 1) · tpot / b) requests/s, on all replicas together.
     """
     replicas = scenario.data_parallel
-    decode = (scenario.workload.output_tokens - 1) * tpot * replicas / batch
+    decode = slot_steps(scenario, batch) * tpot * replicas / batch
     return replicas / (ttft * scenario.stage_share + decode)

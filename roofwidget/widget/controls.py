@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from typing import Any, Protocol
 
 import ipywidgets
 
-from roofwidget.parameters import PARAMETERS, PRESETS
-from roofwidget.quantity import Quantity, Switch
+from roofwidget.parameters import PARAMETERS, PRESETS, edited, known_transformer
+from roofwidget.quantity import Choice, ListOrChoice, Quantity, Switch
 from roofwidget.units import exact
 from roofwidget.validation import ParameterError
 from roofwidget.widget.config_control import ConfigControl
@@ -143,6 +144,82 @@ class SwitchControl:
             self.follow()
 
 
+class ChoiceControl:
+    """A list of names to pick from."""
+
+    def __init__(self, model: RooflineModel, name: str, choice: Choice, guard: Guard) -> None:
+        self.model, self.name = model, name
+        options = [(option, option) for option in choice.options]
+        self.widget = ipywidgets.Dropdown(
+            description=choice.label,
+            options=[(choice.absent, None), *options] if choice.allow_none else options,
+            style={"description_width": "74px"},
+            tooltip=str(choice.help),
+        )
+        self.widget.add_class("rw-choice")
+        self.widget.add_class(f"rw-control-{name}")
+        self.follow()
+        self.widget.observe(guard(self._picked), "value")
+
+    def follow(self) -> None:
+        """Show the trait's value."""
+        self.widget.value = getattr(self.model, self.name)
+
+    def _picked(self, change: Any) -> None:
+        try:
+            self.model.update(**{self.name: change["new"]})
+        finally:
+            self.follow()
+
+
+class ListControl:
+    """A field that takes one of several names, or numbers with commas between them."""
+
+    def __init__(self, model: RooflineModel, name: str, choice: ListOrChoice, guard: Guard) -> None:
+        self.model, self.name = model, name
+        self.widget = ipywidgets.Combobox(
+            description=choice.label,
+            options=choice.options,
+            ensure_option=False,
+            continuous_update=False,
+            style={"description_width": "74px"},
+            tooltip=f"{choice.help} {choice.allowed.capitalize()}: 120, 300, 80.",
+        )
+        self.widget.add_class("rw-choice")
+        self.widget.add_class(f"rw-control-{name}")
+        self.follow()
+        self.widget.observe(guard(self._typed), "value")
+
+    def follow(self) -> None:
+        """Show what stands: as a placeholder, so that all names are offered when the field is entered."""
+        value = getattr(self.model, self.name)
+        self.widget.value = ""
+        self.widget.placeholder = value if isinstance(value, str) else ", ".join(map(exact, value))
+
+    def _typed(self, change: Any) -> None:
+        text = change["new"].strip()
+        if not text:
+            return
+        parts = [part for part in re.split(r"[\s,;]+", text.strip("[]()")) if part]
+        try:
+            asked: Any = [float(part) for part in parts]
+        except ValueError:
+            asked = text
+        try:
+            self.model.update(**{self.name: asked})
+        finally:
+            self.follow()
+
+
+NOTHING_PICKED = {
+    "accelerator": "custom accelerator",
+    "transformer": "custom transformer",
+    "quantization": "weights as set below",
+    "kv_quantization": "KV cache as set below",
+}
+"""What stands in an empty field."""
+
+
 class PresetControl:
     """A field that searches the catalog's names; while it is empty it shows what stands."""
 
@@ -153,7 +230,7 @@ class PresetControl:
         )
         self.widget.add_class("rw-preset")
         self.widget.add_class(f"rw-preset-{preset}")
-        self.widget.tooltip = f"Search the catalog for a {preset}, to fill the numbers below."
+        self.widget.tooltip = str(PRESETS[preset].help)
         self.follow()
         self.widget.observe(guard(self._picked), "value")
 
@@ -164,10 +241,11 @@ class PresetControl:
 
     def _standing(self) -> str:
         values = self.model.parameters()
-        if values[self.preset] is None:
-            return f"custom {self.preset}"
-        scenario = self.model.metrics.scenario
-        return str(scenario.device.name if self.preset == "accelerator" else scenario.model.name)
+        value = values[self.preset]
+        if value is None:
+            return NOTHING_PICKED[self.preset]
+        name = value if isinstance(value, str) else known_transformer(value).name
+        return f"custom, from {name}" if edited(values, self.preset) else name
 
     def _picked(self, change: Any) -> None:
         if not change["new"]:
@@ -179,6 +257,14 @@ class PresetControl:
             self.follow()
 
 
+PRESETS_OF = {
+    "Hardware": ("accelerator",),
+    "Model": ("transformer",),
+    "Precision": ("quantization", "kv_quantization"),
+}
+"""The presets on top of each panel."""
+
+
 class Controls:
     """All controls in panels, one a group, with the less used ones of each folded away."""
 
@@ -187,12 +273,15 @@ class Controls:
         for name, parameter in PARAMETERS.items():
             if isinstance(parameter, Quantity):
                 self.by_trait[name] = NumberControl(model, name, parameter, guard)
+            elif isinstance(parameter, ListOrChoice):
+                self.by_trait[name] = ListControl(model, name, parameter, guard)
+            elif isinstance(parameter, Choice):
+                self.by_trait[name] = ChoiceControl(model, name, parameter, guard)
             else:
                 self.by_trait[name] = SwitchControl(model, name, parameter, guard)
         self.config = ConfigControl(model, guard)
-        preset_of = {"Hardware": "accelerator", "Model": "transformer"}
         groups = dict.fromkeys(parameter.group for parameter in PARAMETERS.values())
-        self.widget = ipywidgets.VBox([self._panel(group, preset_of.get(group)) for group in groups])
+        self.widget = ipywidgets.VBox([self._panel(group, PRESETS_OF.get(group, ())) for group in groups])
         self.widget.add_class("rw-controls")
         self._model = model
         model.observe(self._follow, list(PARAMETERS))
@@ -209,12 +298,12 @@ class Controls:
             if isinstance(control, NumberControl):
                 control.complain()
 
-    def _panel(self, group: str, preset: str | None) -> ipywidgets.Widget:
+    def _panel(self, group: str, presets: Sequence[str]) -> ipywidgets.Widget:
         members = {name: parameter for name, parameter in PARAMETERS.items() if parameter.group == group}
-        shown = [self.by_trait[preset].widget] if preset else []
+        shown = [self.by_trait[preset].widget for preset in presets]
         shown += [self.by_trait[name].widget for name, parameter in members.items() if not parameter.detail]
         folded = [self.by_trait[name].widget for name, parameter in members.items() if parameter.detail]
-        folded += [self.config.widget] if preset == "transformer" else []
+        folded += [self.config.widget] if "transformer" in presets else []
         if folded:
             shown.append(ipywidgets.Accordion([ipywidgets.VBox(folded)], titles=["more"], selected_index=None))
         panel = ipywidgets.VBox([ipywidgets.HTML(f"<h3>{escape(group)}</h3>"), *shown])

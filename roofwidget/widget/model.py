@@ -7,7 +7,7 @@ from typing import Any
 
 from traitlets import Instance, observe, validate
 
-from roofwidget.checks import check, contradictions, filled, unknown
+from roofwidget.checks import check, contradictions, filled, mean_length, unknown
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.parameters import PARAMETERS, PRESETS, Parameters, preset_parameters
 from roofwidget.quantity import ParameterTraitError
@@ -74,6 +74,8 @@ class RooflineModel(Parameters):
         base = {name: parameter.default_value for name, parameter in PARAMETERS.items()}
         for name, value in presets.items():
             base |= preset_parameters(name, value)
+        if isinstance(self.output_lengths, tuple):
+            base["output_tokens"] = mean_length(self.output_lengths)
         return presets | {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) != base[name]}
 
     def code(self, callee: str) -> str:
@@ -109,9 +111,11 @@ class RooflineModel(Parameters):
             super().__setattr__(name, value)
         elif name in PRESETS:  # its numbers and its name are one change, checked when all of them stand
             with self._lock, self.hold_trait_notifications():
-                for parameter, number in filled(name, value).items():
+                for parameter, number in filled(name, value, self.parameters()).items():
                     super().__setattr__(parameter, number)
                 super().__setattr__(name, value)
+        elif name == "output_lengths":  # a list sets their mean too
+            self.update(output_lengths=value)
         elif not hasattr(self, name):  # a misspelt trait would do nothing, silently
             raise AttributeError(unknown(name, [*PARAMETERS, *PRESETS]))
         else:

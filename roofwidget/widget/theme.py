@@ -14,6 +14,7 @@ GRID = "var(--rw-grid)"
 SURFACE = "var(--rw-surface)"
 USER = "var(--rw-user)"
 OBJECTIVE = "var(--rw-objective)"
+CEILING = "var(--rw-ceiling)"
 BOUND_COLOURS = {
     "memory": "var(--rw-memory)",
     "compute": "var(--rw-compute)",

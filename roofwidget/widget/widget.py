@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
 from html import escape
 from typing import Any
 
-import bqplot
 import ipywidgets
 
 from roofwidget.evaluate import Metrics
@@ -23,11 +22,10 @@ from roofwidget.widget.views.explain import ExplainView
 from roofwidget.widget.views.export import ExportView
 from roofwidget.widget.views.memory import MemoryView
 from roofwidget.widget.views.roofline import RooflineView
+from roofwidget.widget.views.techniques import TechniquesView
 from roofwidget.widget.views.tiles import TilesView, VerdictView
 from roofwidget.widget.views.timings import TimingsView
-
-DRAWN = (bqplot.Mark, ipywidgets.HTML)
-"""The parts of a view that most new results change; axes move seldom, and `stretch` holds them."""
+from roofwidget.widget.widgets import DRAWN, tree
 
 
 class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
@@ -62,8 +60,9 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         memory = MemoryView()
         figures = {"roofline": roofline.figure, "batch-curve": curve.figure, "memory": memory.figure}
         explain, export = ExplainView(), ExportView(self.model, figures)
-        verdict, tiles = VerdictView(), TilesView()
-        self._views: list[View] = [verdict, tiles, roofline, curve, memory, self._timings, explain, export]
+        verdict, tiles, self._techniques = VerdictView(), TilesView(), TechniquesView()
+        below: list[View] = [self._techniques, explain, export]
+        self._views: list[View] = [verdict, tiles, roofline, curve, memory, self._timings, *below]
         self._controls = Controls(self.model, self._guard)
         plots = [view.widget for view in (roofline, curve, memory, self._timings)]
         fold = self._toggle("controls", "sliders", "Show or hide the controls.", self._fold)
@@ -71,6 +70,7 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         tools = ipywidgets.HBox(
             [
                 fold,
+                self._toggle("techniques", "cubes", "What each way to serve better buys.", self._techniques.show),
                 self._toggle("explain", "calculator", "How each number was made.", explain.show),
                 self._toggle("pin", "thumb-tack", "Keep this result behind the next ones, to compare.", self._pin),
                 self._toggle("export", "download", "Code, JSON and figures of this state.", export.show),
@@ -82,10 +82,10 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
         plots_box.add_class("rw-plots")
         body = ipywidgets.Box([self._controls.widget, plots_box])
         body.add_class("rw-body")
-        parts = [verdict.widget, tiles.widget, tools, explain.widget, export.widget, body]
+        parts = [verdict.widget, tiles.widget, tools, *(view.widget for view in below), body]
         super().__init__([ipywidgets.HTML(theme.CSS), *parts])
         self.add_class("roofwidget")
-        self._drawn = [part for view in self._views for part in _tree(view.widget, set()) if isinstance(part, DRAWN)]
+        self._drawn = [part for view in self._views for part in tree(view.widget) if isinstance(part, DRAWN)]
         self._draw()
         self._redraw = self._guard(lambda _: self._draw())
         self.model.observe(self._redraw, "metrics")
@@ -96,7 +96,8 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
             return
         self.model.unobserve(self._redraw, "metrics")
         self._controls.close()
-        for widget in list(_tree(self, set())):
+        self._techniques.close()
+        for widget in list(tree(self)):
             if widget is not self:
                 widget.close()
         super().close()
@@ -169,19 +170,3 @@ class RooflineWidget(ipywidgets.VBox):  # type: ignore[misc]
 
     def _pin(self, pinned: bool) -> None:
         self._pinned = self.model.metrics if pinned else None
-
-
-def _tree(root: Any, seen: set[int]) -> Iterator[ipywidgets.Widget]:
-    """A widget and all widgets that its synced traits hold, each once."""
-    if isinstance(root, ipywidgets.Widget):
-        if id(root) not in seen:
-            seen.add(id(root))
-            for name in root.keys:
-                yield from _tree(getattr(root, name), seen)
-            yield root
-    elif isinstance(root, dict):
-        for value in root.values():
-            yield from _tree(value, seen)
-    elif isinstance(root, (list, tuple)):
-        for value in root:
-            yield from _tree(value, seen)

@@ -44,15 +44,17 @@ def says(text: str, truth: float, unit: str = "", digits: int = 3) -> bool:
 
 def assert_verdict(verdict: str, answer: Answer) -> None:
     inputs, outputs, memory = answer["inputs"], answer["outputs"], answer["outputs"]["memory"]
-    bound, speed, users, fit, prefill_bound, ttft, kept = re.fullmatch(
+    bound, speed, users, fit, prefill_bound, ttft, kept, lacking = re.fullmatch(
         rf"Decode is (\w+)-bound: ({NUMBER}) tokens/s(?: for each of ({NUMBER}) users)?\. (.*) "
-        r"Prefill is (\w+)-bound: first token after (.*?s)\.(?: (.*objectives.*))?",
+        r"Prefill is (\w+)-bound: first token after (.*?s)\."
+        r"(?: (.*objectives.*?\.))?(?: No (\w+) peak of .* compute in 16 bits\.)?",
         verdict,
     ).groups()
     assert (bound, prefill_bound) == (outputs["bottleneck"]["decode"], outputs["bottleneck"]["prefill"])
     assert says(speed, outputs["decode_tokens_per_s_per_user"])
     assert users == (f"{inputs['batch']:,}" if inputs["batch"] > 1 else None)
     assert says(ttft, outputs["ttft_ms"] / 1e3, "s")
+    assert lacking == (inputs["compute"] if outputs["computes_in"] != inputs["compute"] else None)
     promised = outputs["objectives"]
     if promised is None or not promised["largest_batch"]:
         assert kept == (None if promised is None else "No batch keeps the objectives.")
@@ -88,8 +90,13 @@ def assert_tiles(tiles: list[list[str]], answer: Answer) -> None:
     assert batch == f"{memory['largest_batch']:,}"
     assert bound == outputs["bottleneck"]["decode"]
 
-    assert prompt == f"prompt of {inputs['seq_len']:,}"
-    if inputs["output_tokens"] > 1:
+    cached = (outputs["techniques"]["prefix_caching"] or {}).get("cached_tokens")
+    assert prompt == f"prompt of {inputs['seq_len']:,}" + (f", {cached:,} cached" if cached else "")
+    if inputs["speculation"]:
+        tokens, time = whole_answer.split(" tokens a round of ")
+        assert says(tokens, outputs["tokens_per_step"])
+        assert says(time, outputs["tpot_ms"] * outputs["tokens_per_step"] / 1e3, "s")
+    elif inputs["output_tokens"] > 1:
         tokens, time = whole_answer.split("-token answer in ")
         assert tokens == f"{inputs['output_tokens']:,}"
         assert says(time, outputs["e2e_ms"] / 1e3, "s")
@@ -108,7 +115,8 @@ def assert_timings(timings: list[Timing], answer: Answer) -> None:
     outputs, nodes = answer["outputs"], answer["nodes"]
     rows = [(phase, node) for phase in ("decode", "prefill") for node in nodes[phase]]
     assert [(row.phase, row.node) for row in timings] == [(phase, node["name"]) for phase, node in rows]
-    whole = {"decode": outputs["tpot_ms"] / 1e3, "prefill": outputs["ttft_ms"] / 1e3}
+    step = outputs["tpot_ms"] * outputs["tokens_per_step"]
+    whole = {"decode": step / 1e3, "prefill": outputs["ttft_ms"] / 1e3}
     for row, (phase, node) in zip(timings, rows, strict=True):
         assert says(row.whole, whole[phase], "s"), row
         assert says(row.time, node["time_ms"] / 1e3, "s"), row
@@ -118,8 +126,14 @@ def assert_timings(timings: list[Timing], answer: Answer) -> None:
 
 
 def assert_roofline(roofline: Plot, answer: Answer) -> None:
-    peak, bandwidth = answer["inputs"]["peak_tflops"], answer["inputs"]["hbm_bw_gbs"] / 1e3
-    ridge = answer["outputs"]["ridge_point"]
+    bandwidth, ridge = answer["inputs"]["hbm_bw_gbs"] / 1e3, answer["outputs"]["ridge_point"]
+    sixteen_bits, peak, computes_in = (
+        answer["inputs"]["peak_tflops"],
+        ridge * bandwidth,
+        answer["outputs"]["computes_in"],
+    )
+    if computes_in in ("bf16", "fp16"):
+        assert abs(peak / sixteen_bits - 1) < 1e-9
     left, corner, right = roofline.line("text")
     assert near(corner, roofline.place(ridge, peak))
     assert on_slope(roofline, left, bandwidth)
@@ -132,7 +146,10 @@ def assert_roofline(roofline: Plot, answer: Answer) -> None:
     assert abs(flat[1] - corner[1]) < NEAR
     assert corner[0] < flat[0] < right[0]
     assert {says(text, bandwidth * 1e3, " GB/s", 4) for text, _ in roofline.labels if text.endswith(" GB/s")} == {True}
-    assert {says(text, peak, " TFLOP/s", 4) for text, _ in roofline.labels if text.endswith(" TFLOP/s")} == {True}
+    roofs = dict(text.rpartition(": ")[::2] for text, _ in roofline.labels if text.endswith(" TFLOP/s"))
+    assert says(roofs.get(computes_in) or roofs[""], peak, " TFLOP/s", 4)
+    if computes_in in roofs:
+        assert says(roofs["16 bits"], sixteen_bits, " TFLOP/s", 4)
     assert_dots(roofline.dots, roofline, answer)
 
 

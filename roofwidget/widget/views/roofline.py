@@ -7,6 +7,7 @@ the bandwidth beside the slope, the peak on the flat roof.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import bqplot
 import ipywidgets
@@ -52,6 +53,16 @@ class RooflineView:
             fill_opacities=[0.06, 0.06],
         )
         self.roofs = fig.line(scales, theme.TEXT, stroke_width=2.5)
+        self.ceilings = bqplot.Lines(
+            x=np.ones((2, 3)),
+            y=np.ones((2, 3)),
+            scales=scales,
+            colors=[theme.CEILING],
+            stroke_width=1.5,
+            line_style="dashed",
+            visible=False,
+        )
+        self.ceiling_labels = fig.labels(scales, align="end", x_offset=-4, y_offset=-9)
         self.ghost = fig.ghost(scales)
         self.ghost_dots = bqplot.Scatter(
             x=np.ones(1),
@@ -73,9 +84,9 @@ class RooflineView:
         self.ridge_label = fig.labels(scales, align="start", x_offset=5, y_offset=-6)
         self.x_axis = fig.axis(x, "arithmetic intensity (FLOP/byte)")
         self.y_axis = fig.axis(y, "performance (TFLOP/s)", side="left")
-        marks = [self.regions, self.ridge, self.ghost, self.ghost_dots, self.roofs]
+        marks = [self.regions, self.ridge, self.ghost, self.ghost_dots, self.roofs, self.ceilings]
         marks += [mark for dots in self.dots.values() for mark in (dots.mark, dots.labels)]
-        marks += [self.slope_label, self.roof_label, self.ridge_label, self.handles.mark]
+        marks += [self.slope_label, self.roof_label, self.ridge_label, self.ceiling_labels, self.handles.mark]
         self.figure = fig.figure(marks, [self.x_axis, self.y_axis], top=24)
         self.head = ipywidgets.HTML()
         self.widget = ipywidgets.VBox([self.head, self.figure])
@@ -91,7 +102,8 @@ class RooflineView:
         frame = Frame(self.x_axis.scale.min, self.x_axis.scale.max, self.y_axis.scale.min, self.y_axis.scale.max)
         for phase, dots in self.dots.items():
             dots.draw(points[phase], frame)
-        self._draw_roofs(frame, peak, bandwidth, ridge)
+        self._draw_roofs(frame, format_of(metrics), peak, bandwidth, ridge)
+        self._draw_ceilings(frame, ceilings_of(metrics))
         self._draw_ghost(frame, pinned)
         taken = [*np.concatenate([p.intensity for p in points.values()]), ridge, frame.right]
         slope = clear_of(taken, max(frame.left, frame.bottom / bandwidth), ridge)
@@ -104,15 +116,26 @@ class RooflineView:
         )
         self.head.value = fig.heading("Roofline", f"· {phases} · drag the roofs")
 
-    def _draw_roofs(self, frame: Frame, peak: float, bandwidth: float, ridge: float) -> None:
+    def _draw_roofs(self, frame: Frame, roof: str, peak: float, bandwidth: float, ridge: float) -> None:
         """Draw both roofs from their exact corners, and what is under them."""
         left, right, bottom, top = frame
         x, y = roof_corners(frame, peak, bandwidth, ridge)
         fig.change(self.roofs, x=x, y=y)
         fig.change(self.ridge, x=fig.floats([ridge, ridge]), y=fig.floats([bottom, peak]))
         fig.change(self.regions, x=fig.floats([[left, ridge], [ridge, right]]), y=np.full((2, 2), top))
-        fig.write(self.roof_label, right, peak, f"{grouped(peak, 4)} TFLOP/s")
+        fig.write(self.roof_label, right, peak, f"{roof}{grouped(peak, 4)} TFLOP/s")
         fig.write(self.ridge_label, ridge, bottom, f"ridge {grouped(ridge, 4)}")
+
+    def _draw_ceilings(self, frame: Frame, ceilings: list[Ceiling]) -> None:
+        """Draw other roofs that some of the dots are under, two at most."""
+        if ceilings:
+            lines = [ceiling.corners(frame) for ceiling in (ceilings * 2)[:2]]
+            x, y = (np.array(coordinates) for coordinates in zip(*lines, strict=True))
+            fig.change(self.ceilings, x=x, y=y)
+        places = fig.floats([ceiling.peak for ceiling in ceilings] or [1.0])
+        texts = [f"{ceiling.name} {grouped(ceiling.peak, 4)} TFLOP/s" for ceiling in ceilings] or [""]
+        fig.change(self.ceiling_labels, x=np.full(places.shape, frame.right), y=places, text=texts)
+        self.ceilings.visible = bool(ceilings)
 
     def _draw_ghost(self, frame: Frame, pinned: Metrics | None) -> None:
         """Draw the roofs and dots of a pinned result, if there is one."""
@@ -135,11 +158,43 @@ class RooflineView:
         self._set_roofs(**{SLOPE_HANDLE: bandwidth, RIDGE_HANDLE: bandwidth | peak, ROOF_HANDLE: peak}[handle])
 
 
+class Ceiling(NamedTuple):
+    """A roof beside the one that linear layers of decode have; `flat` where only its peak differs."""
+
+    name: str
+    peak: float
+    bandwidth: float
+    flat: bool
+
+    def corners(self, frame: Frame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As a line of three points; one that is flat has no slope of its own."""
+        ridge = self.peak / self.bandwidth
+        x, y = roof_corners(frame, self.peak, self.bandwidth, ridge)
+        return (np.maximum(x, ridge), np.full_like(y, self.peak)) if self.flat else (x, y)
+
+
+def ceilings_of(metrics: Metrics) -> list[Ceiling]:
+    """The roof of what computes in 16 bits where linear layers do not, and that of other devices that prefill."""
+    scenario, side = metrics.scenario, metrics.scenario.prefill_side
+    peak, bandwidth, _ = roofs_of(metrics)
+    sixteen = float(scenario.sixteen_bit_peak) / 1e12
+    found = [] if sixteen == peak else [Ceiling("16 bits:", sixteen, bandwidth, flat=True)]
+    other = (float(side.peak) / 1e12, float(side.device.bandwidth) / 1e12)
+    if other != (peak, bandwidth):
+        found.append(Ceiling("prefill:", *other, flat=False))
+    return found
+
+
+def format_of(metrics: Metrics) -> str:
+    """The format of the roof where that is not 16 bits, before its peak."""
+    computes_in = metrics.scenario.computes_in
+    return "" if computes_in in ("bf16", "fp16") else f"{computes_in}: "
+
+
 def roofs_of(metrics: Metrics) -> tuple[float, float, float]:
     """Peak and bandwidth in the units of the axes, and the ridge between them."""
     scenario = metrics.scenario
-    peak = float(scenario.device.peak(scenario.stored.compute)) / 1e12
-    return peak, float(scenario.device.bandwidth) / 1e12, float(metrics.ridge)
+    return float(scenario.peak) / 1e12, float(scenario.device.bandwidth) / 1e12, float(metrics.ridge)
 
 
 def roof_corners(
@@ -159,7 +214,8 @@ def frame_around(shown: Sequence[Metrics]) -> Frame:
     points = [Points.of(timed) for metrics in shown for timed in metrics.phases().values()]
     intensity = np.concatenate([p.intensity for p in points])
     speed = np.concatenate([p.speed for p in points])
-    peaks, _, ridges = zip(*map(roofs_of, shown), strict=True)
+    peaks, _, ridges = map(list, zip(*map(roofs_of, shown), strict=True))
+    peaks += [ceiling.peak for metrics in shown for ceiling in ceilings_of(metrics)]
     _, right = fig.half_decades(1.0, max(intensity.max() * 1.5, max(ridges) * 60))
     decode = [Points.of(metrics.decode) for metrics in shown]
     first = min(p.intensity[p.share >= NAMED].min() for p in decode)

@@ -64,12 +64,13 @@ def tiles(metrics: Metrics) -> list[Tile]:
     ttft, ttft_unit = seconds(metrics.ttft).split(" ")
     tpot, tpot_unit = seconds(metrics.tpot).split(" ")
     answer = f"{grouped(workload.output_tokens, 12)}-token answer in {seconds(metrics.e2e)}"
+    answer = answer if workload.output_tokens > 1 else "after the prompt"
     engine = DEFAULT_ENGINE.split(" ")[0]
     final = f"of {grouped(workload.final_context, 12)} tokens; {engine} {grouped(metrics.engine_batch, 12)}"
     bound = metrics.decode.bound_name
     return [
-        Tile("time to first token", ttft, ttft_unit, f"prompt of {grouped(workload.seq_len, 12)}"),
-        Tile("time per output token", tpot, tpot_unit, answer if workload.output_tokens > 1 else "after the prompt"),
+        Tile("time to first token", ttft, ttft_unit, f"prompt of {grouped(workload.seq_len, 12)}{_cached(metrics)}"),
+        Tile("time per output token", tpot, tpot_unit, _round(metrics) or answer),
         Tile(
             "decode, all users",
             grouped(metrics.decode_throughput),
@@ -97,6 +98,17 @@ def tiles(metrics: Metrics) -> list[Tile]:
 def _price(metrics: Metrics) -> str:
     usd = metrics.usd_per_million_output_tokens
     return "" if usd is None else f", ${grouped(usd)} a million"
+
+
+def _cached(metrics: Metrics) -> str:
+    cached = metrics.scenario.prefix.cached
+    return f", {grouped(cached, 12)} cached" if cached else ""
+
+
+def _round(metrics: Metrics) -> str:
+    """What a step gives where that is not one token; nothing where it is."""
+    tokens = metrics.scenario.tokens_per_step
+    return "" if tokens == 1 else f"{grouped(tokens)} tokens a round of {seconds(metrics.decode.time)}"
 
 
 def _needed(metrics: Metrics) -> str:

@@ -1,0 +1,194 @@
+"""Techniques together: what each buys alone, and on top of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from roofwidget.kv_allocation import KVAllocation
+from roofwidget.prefill_pool import PrefillPool
+from roofwidget.prefix import NO_PREFIX, SharedPrefix
+from roofwidget.roofline.memory import with_batch
+from roofwidget.scenario import Scenario
+from roofwidget.serving.quantization import in_format
+from roofwidget.speculation import Speculation
+from roofwidget.validation import ParameterError
+
+if TYPE_CHECKING:
+    from roofwidget.evaluate import Metrics
+
+Changed = Callable[[Scenario], Scenario]
+
+
+class Technique(NamedTuple):
+    """A technique by name and by the field that says how a scenario uses it.
+
+    `off` gives a scenario without it, `on` one with it: as it is set there, or as it is often used.
+    """
+
+    name: str
+    field: str
+    off: Changed
+    on: Changed
+
+
+@dataclass(frozen=True, eq=False)
+class Bought:
+    """A scenario with some of the techniques; plain numbers in s, sequences, tokens/s and USD.
+
+    Parameters
+    ----------
+    name
+        The technique that was added last, or what the scenario is.
+    ttft, tpot
+        Time to first token; time per output token at the batch at hand.
+    largest_batch
+        Sequences that fit; 0 if none does.
+    throughput
+        Output tokens/s of whole requests with memory full, their prefill counted; 0 where nothing fits.
+    usd
+        Price of a million of those; None where no price is known, or nothing fits.
+    """
+
+    name: str
+    ttft: float
+    tpot: float
+    largest_batch: float
+    throughput: float
+    usd: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """A scenario with no technique at all, with each alone, with each on top of those before it, and as it is set.
+
+    Parameters
+    ----------
+    none, now
+        Without any technique, and as it is set.
+    alone, stacked
+        In the order of `TECHNIQUES`.
+    """
+
+    none: Bought
+    alone: list[Bought]
+    stacked: list[Bought]
+    now: Bought
+
+
+def together(metrics: Metrics, evaluate: Callable[[Scenario], Metrics]) -> Together:
+    """Compare techniques in the scenario of these metrics; for one of plain numbers.
+
+    Parameters
+    ----------
+    metrics
+        Of the scenario as it is set.
+    evaluate
+        Makes metrics of the others.
+    """
+    bare = metrics.scenario
+    for technique in TECHNIQUES:
+        bare = technique.off(bare)
+    alone, stacked, below = [], [], bare
+    for technique in TECHNIQUES:
+        own = with_settings_of(metrics.scenario, technique)
+        alone.append(bought(technique.name, evaluate(own(bare)), evaluate))
+        below = own(below)
+        stacked.append(bought(technique.name, evaluate(below), evaluate))
+    now = bought("as it is set", metrics, evaluate)
+    return Together(bought("none of them", evaluate(bare), evaluate), alone, stacked, now)
+
+
+def bought(name: str, metrics: Metrics, evaluate: Callable[[Scenario], Metrics]) -> Bought:
+    """The figures of one scenario."""
+    largest = float(metrics.largest_batch)
+    full = evaluate(with_batch(metrics.scenario, largest)) if largest else None
+    price = None if full is None else full.usd_per_million_served_tokens
+    return Bought(
+        name=name,
+        ttft=float(metrics.ttft),
+        tpot=float(metrics.tpot),
+        largest_batch=largest,
+        throughput=0.0 if full is None else float(full.served_throughput),
+        usd=None if price is None else float(price),
+    )
+
+
+def with_settings_of(scenario: Scenario, technique: Technique) -> Changed:
+    """What switches a technique on in other scenarios as it is in this one."""
+    setting = getattr(technique.on(scenario), technique.field)
+    return lambda other: replace(other, **{technique.field: setting})
+
+
+def _reserved(scenario: Scenario) -> Scenario:
+    """Contiguous memory for each sequence, up to its next power of two unless more was asked for."""
+    max_len = scenario.kv_allocation.max_len
+    if max_len is not None and KVAllocation("reserved", max_len=max_len).fault(
+        scenario.workload.seq_len, scenario.workload.output_tokens
+    ):
+        max_len = None
+    return replace(scenario, kv_allocation=replace(scenario.kv_allocation, kind="reserved", max_len=max_len))
+
+
+def _paged(scenario: Scenario) -> Scenario:
+    """Blocks, or where those are larger than a sequence the slots that it fills."""
+    paged = replace(scenario.kv_allocation, kind="paged")
+    too_large = paged.fault(scenario.workload.seq_len, scenario.workload.output_tokens)
+    return replace(scenario, kv_allocation=replace(paged, kind="exact") if too_large else paged)
+
+
+def _sixteen_bits(scenario: Scenario) -> Scenario:
+    """Weights and KV cache in 16 bits."""
+    sixteen = in_format(scenario, "bf16")
+    return replace(sixteen, precision=replace(sixteen.stored, kv_bytes=2.0))
+
+
+def _quantized(scenario: Scenario) -> Scenario:
+    """As it is set, or weights and activations in fp8."""
+    plain = _sixteen_bits(scenario).stored
+    as_set = scenario.stored
+    same = (as_set.weight_bytes, as_set.expert_bytes, as_set.kv_bytes) == (plain.weight_bytes,) * 2 + (plain.kv_bytes,)
+    return in_format(scenario, "fp8 W8A8") if same else scenario
+
+
+def _cached(scenario: Scenario) -> Scenario:
+    """As it is set, or half of each prompt."""
+    if scenario.prefix.tokens:
+        return scenario
+    return replace(scenario, prefix=SharedPrefix(np.floor(scenario.workload.seq_len / 2)))
+
+
+def _drafted(scenario: Scenario) -> Scenario:
+    """As it is set, or by EAGLE-3, or where the model has no head for that from the prompt."""
+    if scenario.speculation is not None:
+        return scenario
+    head = Speculation("EAGLE-3")
+    try:
+        head.drafter(scenario.model)
+    except ParameterError:
+        head = Speculation("n-gram")
+    return replace(scenario, speculation=head)
+
+
+def _pooled(scenario: Scenario) -> Scenario:
+    """As it is set, or one instance like those that decode."""
+    return replace(scenario, prefill_pool=scenario.prefill_pool or PrefillPool())
+
+
+TECHNIQUES = (
+    Technique(
+        "continuous batching",
+        "continuous",
+        lambda s: replace(s, continuous=False),
+        lambda s: replace(s, continuous=True),
+    ),
+    Technique("paged KV cache", "kv_allocation", _reserved, _paged),
+    Technique("quantization", "precision", _sixteen_bits, _quantized),
+    Technique("prefix caching", "prefix", lambda s: replace(s, prefix=NO_PREFIX), _cached),
+    Technique("speculative decoding", "speculation", lambda s: replace(s, speculation=None), _drafted),
+    Technique("disaggregation", "prefill_pool", lambda s: replace(s, prefill_pool=None), _pooled),
+)
+"""In the order in which a server usually gets them."""
