@@ -8,16 +8,11 @@ from statistics import fmean
 from typing import Any
 
 from roofwidget.architecture.attention import devices_fault, kv_heads_fault
+from roofwidget.building import build_speculation, build_transformer
 from roofwidget.kv_allocation import KVAllocation
-from roofwidget.parameters import (
-    PARAMETERS,
-    PRESETS,
-    build_speculation,
-    build_transformer,
-    preset_parameters,
-    required_of,
-)
+from roofwidget.parameters import PARAMETERS, PRESETS, required_of
 from roofwidget.prefix import SharedPrefix
+from roofwidget.presets import preset_parameters
 from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import stages_fault
 from roofwidget.validation import ParameterError, shown

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from roofwidget.building import build_scenario
 from roofwidget.checks import check
 from roofwidget.evaluate import Metrics, evaluate
-from roofwidget.parameters import PARAMETERS, PRESETS, build_scenario
+from roofwidget.parameters import PARAMETERS, PRESETS
 from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.serving.batch_curve import BatchCurve

@@ -6,29 +6,17 @@ and what the reference table lists.
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cache, lru_cache, partial
-from typing import Any
-
 from traitlets import HasTraits
 
 from roofwidget import catalog
-from roofwidget.architecture.resizing import resized, scaled_to
-from roofwidget.hardware import Accelerator
-from roofwidget.kv_allocation import KINDS, KVAllocation
-from roofwidget.lengths import SHAPES, Lengths, shape_fault
-from roofwidget.objectives import Objectives
-from roofwidget.precision import COMPUTE, Precision
-from roofwidget.prefill_pool import PrefillPool
-from roofwidget.prefix import SharedPrefix
+from roofwidget.building import build_scenario
+from roofwidget.kv_allocation import KINDS
+from roofwidget.lengths import SHAPES, shape_fault
+from roofwidget.precision import COMPUTE
+from roofwidget.presets import preset_parameters
 from roofwidget.quantity import Choice, ListOrChoice, Preset, Quantity, Switch
 from roofwidget.scenario import Scenario
-from roofwidget.speculation import METHODS, Speculation
-from roofwidget.transformer import Transformer
-from roofwidget.workload import Workload
+from roofwidget.speculation import METHODS
 
 
 # fmt: off
@@ -121,196 +109,7 @@ PARAMETERS: dict[str, Quantity | Switch | Choice] = {
 PRESETS: dict[str, Preset] = {name: trait for name, trait in vars(Parameters).items() if isinstance(trait, Preset)}
 
 
-ASIDE = ("weight_bytes", "expert_weight_bytes", "embedding_weight_bytes", "compute", "usd_per_hour")
-"""What a preset fills, and anyone may change without making it another: how weights are stored, what is paid."""
-
-
-def preset_parameters(preset: str, value: Any) -> dict[str, Any]:
-    """The parameters that a value of a preset fills."""
-    return FILLED[preset](value)
-
-
-def format_parameters(table: str, name: str) -> dict[str, Any]:
-    """Parameters of a number format of the catalog: its own figures, and none for experts apart."""
-    facts = catalog.entry(table, name)
-    figures = {key: facts[key] for key in FORMAT_FIGURES if key in facts}
-    return {"expert_weight_bytes": None, **figures} if table == "weight_formats" else figures
-
-
-FORMAT_FIGURES = ("weight_bytes", "activation_bytes", "embedding_weight_bytes", "compute", "kv_bytes")
-
-
 def required_of(preset: str) -> list[str]:
     """The required parameters that a preset fills, and that need not be given beside it."""
     filled = preset_parameters(preset, PRESETS[preset].names()[0])
     return [name for name in filled if PARAMETERS[name].required]
-
-
-def edited(values: Mapping[str, Any], preset: str) -> bool:
-    """Whether numbers differ from those of the preset they come from, but for those aside."""
-    if values[preset] is None:
-        return False
-    own = preset_parameters(preset, values[preset])
-    aside = ASIDE if preset in ("accelerator", "transformer") else ()
-    return any(values[name] != value for name, value in own.items() if name not in aside)
-
-
-def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
-    """The accelerator that checked parameters describe: the preset's formats, at rates in proportion."""
-    peak, link, latency = values["peak_tflops"] * 1e12, values["link_gbs"], values["link_latency_us"]
-    peaks, name, group = {"bf16": peak}, "", math.inf
-    if values["accelerator"] is not None:
-        base = Accelerator.named(values["accelerator"])
-        peaks, name = {fmt: rate * peak / base.peak("bf16") for fmt, rate in base.peaks.items()}, base.name
-        group = base.group if values["link_gbs"] == accelerator_parameters(base.name)["link_gbs"] else math.inf
-    return Accelerator(
-        peaks=peaks,
-        bandwidth=values["hbm_bw_gbs"] * 1e9,
-        capacity=values["hbm_cap_gb"] * 1e9,
-        link_bandwidth=math.inf if link is None else link * 1e9,
-        name=f"custom, from {name}" if edited(values, "accelerator") else name,
-        link_latency=0.0 if latency is None else latency * 1e-6,
-        group=group,
-        usd_per_hour=values["usd_per_hour"],
-        power=values["tdp_w"],
-    )
-
-
-def build_transformer(values: Mapping[str, Any]) -> Transformer:
-    """The transformer that checked parameters describe: the preset's build, dense layers without one."""
-    numbers = {
-        "hidden_dim": values["hidden_dim"],
-        "layers": values["layers"],
-        "n_heads": values["n_heads"],
-        "n_kv_heads": values["n_kv_heads"],
-        "head_dim": values["head_dim"] or values["hidden_dim"] / values["n_heads"],
-        "vocab_size": values["vocab_size"] or 0,
-        "gated": values["gated_ffn"],
-        "tied_embeddings": values["tied_embeddings"],
-    }
-    if values["transformer"] is None:
-        return Transformer.with_params(values["params_b"] * 1e9, **numbers)
-    base = known_transformer(values["transformer"])
-    if not edited(values, "transformer"):
-        return base
-    changed = {name: value for name, value in numbers.items() if value != getattr(base, name)}
-    model = scaled_to(resized(base, **changed), values["params_b"] * 1e9)
-    return replace(model, name=f"custom, from {base.name}")
-
-
-def build_scenario(values: Mapping[str, Any]) -> Scenario:
-    """The scenario that checked parameters describe."""
-    return Scenario(
-        accelerator=build_accelerator(values),
-        transformer=build_transformer(values),
-        precision=Precision(
-            values["weight_bytes"],
-            values["kv_bytes"],
-            values["activation_bytes"],
-            values["compute"],
-            expert_weight_bytes=values["expert_weight_bytes"],
-            embedding_weight_bytes=values["embedding_weight_bytes"],
-        ),
-        workload=Workload(
-            values["seq_len"],
-            values["output_tokens"],
-            values["batch"],
-            Lengths(values["output_lengths"], values["output_spread"]),
-        ),
-        devices=values["devices"],
-        memory_utilization=values["memory_utilization"],
-        pipeline=values["pipeline"],
-        data_parallel=values["data_parallel"],
-        expert_parallel=values["expert_parallel"],
-        objectives=Objectives(
-            ttft=None if values["ttft_target_ms"] is None else values["ttft_target_ms"] * 1e-3,
-            tpot=None if values["tpot_target_ms"] is None else values["tpot_target_ms"] * 1e-3,
-        ),
-        continuous=values["continuous_batching"],
-        kv_allocation=KVAllocation(values["kv_allocation"], values["block_size"], values["max_len"]),
-        prefix=SharedPrefix(values["prefix_tokens"] or 0, values["prefix_hit_rate"], values["cascade_attention"]),
-        speculation=None if values["speculation"] is None else build_speculation(values),
-        prefill_pool=build_prefill_pool(values) if values["disaggregated"] else None,
-    )
-
-
-def build_speculation(values: Mapping[str, Any]) -> Speculation:
-    """How checked parameters say that tokens are drafted."""
-    method = values["speculation"]
-    draft = Transformer.named(values["draft_model"]) if method == "draft model" else None
-    return Speculation(method, values["acceptance"], values["speculative_tokens"], values["tree_tokens"], draft)
-
-
-def build_prefill_pool(values: Mapping[str, Any]) -> PrefillPool:
-    """The devices that checked parameters set apart for prefill."""
-    link = values["kv_link_gbs"]
-    return PrefillPool(
-        values["prefill_accelerator"],
-        values["prefill_devices"],
-        values["prefill_pool"],
-        values["prefill_batch"],
-        math.inf if link is None else link * 1e9,
-    )
-
-
-@cache
-def accelerator_parameters(name: str) -> dict[str, Any]:
-    """Parameters of a named accelerator."""
-    device = Accelerator.named(name)
-    return {
-        "peak_tflops": device.peak("bf16") / 1e12,
-        "hbm_bw_gbs": device.bandwidth / 1e9,
-        "hbm_cap_gb": device.capacity / 1e9,
-        "link_gbs": None if math.isinf(device.link_bandwidth) else device.link_bandwidth / 1e9,
-        "link_latency_us": round(float(device.link_latency) * 1e6, 6) or None,
-        "usd_per_hour": device.usd_per_hour,
-        "tdp_w": device.power,
-    }
-
-
-def transformer_parameters(value: str | Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a transformer of the catalog, or of the fields of a config.json."""
-    return _numbers_of(*_key(value))
-
-
-@lru_cache(maxsize=64)
-def _numbers_of(text: str, named: bool) -> dict[str, Any]:
-    model = _transformer(text, named)
-    return {
-        "params_b": model.params / 1e9,
-        "hidden_dim": int(model.hidden_dim),
-        "layers": int(model.layers),
-        "n_heads": int(model.n_heads),
-        "n_kv_heads": int(model.n_kv_heads),
-        "head_dim": int(model.head_dim),
-        "vocab_size": int(model.vocab_size) or None,
-        "gated_ffn": model.gated,
-        "tied_embeddings": model.tied_embeddings,
-        "weight_bytes": model.weight_bytes or 2.0,
-        "expert_weight_bytes": model.expert_weight_bytes,
-        "embedding_weight_bytes": model.embedding_weight_bytes,
-        "compute": model.compute,
-    }
-
-
-def known_transformer(value: str | Mapping[str, Any]) -> Transformer:
-    """The transformer of the catalog, or of the fields of a config.json."""
-    return _transformer(*_key(value))
-
-
-def _key(value: str | Mapping[str, Any]) -> tuple[str, bool]:
-    return (value, True) if isinstance(value, str) else (json.dumps(value), False)
-
-
-@lru_cache(maxsize=64)
-def _transformer(text: str, named: bool) -> Transformer:
-    return Transformer.named(text) if named else Transformer.from_hf_config(json.loads(text))
-
-
-FILLED: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "accelerator": accelerator_parameters,
-    "transformer": transformer_parameters,
-    "quantization": partial(format_parameters, "weight_formats"),
-    "kv_quantization": partial(format_parameters, "kv_formats"),
-}
-"""The parameters that a value of each preset fills."""

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any, Protocol
 
 import ipywidgets
 
-from roofwidget.parameters import PARAMETERS, PRESETS, edited, known_transformer
-from roofwidget.quantity import Choice, ListOrChoice, Quantity, Switch
-from roofwidget.units import exact
-from roofwidget.validation import ParameterError
+from roofwidget.parameters import PARAMETERS, PRESETS
+from roofwidget.quantity import Choice, ListOrChoice, Quantity
+from roofwidget.widget.choice_controls import ChoiceControl, ListControl, SwitchControl
 from roofwidget.widget.config_control import ConfigControl
 from roofwidget.widget.guard import Guard
 from roofwidget.widget.model import RooflineModel
-from roofwidget.widget.stops import nearest, stops
-
-GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
-"""A number with its thousands set apart. A comma anywhere else may be someone's decimal point."""
-
-CUSTOM = "custom"
-"""What is picked to keep the numbers as nobody's."""
-
-NAMES = re.compile(rf"\b({'|'.join(PARAMETERS)})\b")
-
-
-def labelled(sentence: str) -> str:
-    """A sentence about parameters, with the label on screen before each name that differs from it."""
-    return NAMES.sub(lambda name: _labelled(name[0]), sentence)
-
-
-def _labelled(name: str) -> str:
-    label = PARAMETERS[name].label
-    return name if label == name else f"{label} ({name})"
+from roofwidget.widget.number_control import NumberControl
+from roofwidget.widget.preset_control import PresetControl
 
 
 class Control(Protocol):
@@ -44,217 +25,6 @@ class Control(Protocol):
 
     def follow(self) -> None:
         """Show the trait's value."""
-
-
-class NumberControl:
-    """A labelled field that holds the exact value, and a slider over round ones.
-
-    Both only ask the model: whatever it decides, `follow` then shows. A refused text is replaced
-    by the value that stands.
-    """
-
-    def __init__(self, model: RooflineModel, name: str, quantity: Quantity, guard: Guard) -> None:
-        self.model, self.name, self.quantity = model, name, quantity
-        self.stops = stops(quantity)
-        tooltip = f"{quantity.help} {str(quantity.allowed).capitalize()}."
-        self.field = ipywidgets.Text(
-            description=quantity.label,
-            continuous_update=False,
-            placeholder=quantity.absent,
-            style={"description_width": "74px"},
-        )
-        self.slider = ipywidgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False)
-        self.follow()
-        self._unit = f'{escape(quantity.unit)} <span class="rw-help" title="{escape(tooltip)}">?</span>'
-        self.unit = ipywidgets.HTML(self._unit)
-        self.unit.add_class("rw-unit")
-        self.widget = ipywidgets.Box([self.field, self.unit, self.slider])
-        self.widget.add_class("rw-control")
-        self.widget.add_class(f"rw-control-{name}")
-        self.field.observe(guard(self._typed), "value")
-        self.slider.observe(guard(self._slid), "value")
-
-    @property
-    def value(self) -> Any:
-        """The trait's value."""
-        return getattr(self.model, self.name)
-
-    def follow(self) -> None:
-        """Show the trait's value."""
-        self.field.value = exact(self.value)
-        if self.value is not None:
-            self.slider.value = nearest(self.stops, self.value)
-
-    def complain(self, fault: str = "") -> None:
-        """Say under the field what was wrong with what it was asked; nothing takes it back."""
-        bubble = f'<div class="rw-fault">{escape(labelled(fault))}</div>' if fault else ""
-        self.unit.value = self._unit + bubble
-
-    def _typed(self, change: Any) -> None:
-        if change["new"] == exact(self.value):
-            return
-        self._ask(self._parse(change["new"]))
-
-    def _slid(self, change: Any) -> None:
-        if self.value is not None and change["new"] == nearest(self.stops, self.value):
-            return
-        self._ask(self.stops[change["new"]])
-
-    def _ask(self, value: Any) -> None:
-        fault = ""
-        try:
-            self.model.update(**{self.name: value})
-        except ParameterError as error:
-            fault = str(error)
-            raise
-        finally:
-            self.follow()
-            self.complain(fault)
-
-    def _parse(self, text: str) -> Any:
-        """The number in a text; a text that is none goes on as it is, to be refused by name."""
-        bare = text.strip()
-        if not bare and self.quantity.allow_none:
-            return None
-        if GROUPED.fullmatch(bare):
-            bare = bare.replace(",", "")
-        try:
-            return int(bare) if len(bare) <= 20 and bare.lstrip("+-").isdigit() else float(bare)
-        except ValueError:
-            return text
-
-
-class SwitchControl:
-    """A checkbox."""
-
-    def __init__(self, model: RooflineModel, name: str, switch: Switch, guard: Guard) -> None:
-        self.model, self.name = model, name
-        self.widget = ipywidgets.Checkbox(description=switch.label, indent=False, tooltip=str(switch.help))
-        self.follow()
-        self.widget.observe(guard(self._switched), "value")
-
-    def follow(self) -> None:
-        """Show the trait's value."""
-        self.widget.value = getattr(self.model, self.name)
-
-    def _switched(self, change: Any) -> None:
-        try:
-            self.model.update(**{self.name: change["new"]})
-        finally:
-            self.follow()
-
-
-class ChoiceControl:
-    """A list of names to pick from."""
-
-    def __init__(self, model: RooflineModel, name: str, choice: Choice, guard: Guard) -> None:
-        self.model, self.name = model, name
-        options = [(option, option) for option in choice.options]
-        self.widget = ipywidgets.Dropdown(
-            description=choice.label,
-            options=[(choice.absent, None), *options] if choice.allow_none else options,
-            style={"description_width": "74px"},
-            tooltip=str(choice.help),
-        )
-        self.widget.add_class("rw-choice")
-        self.widget.add_class(f"rw-control-{name}")
-        self.follow()
-        self.widget.observe(guard(self._picked), "value")
-
-    def follow(self) -> None:
-        """Show the trait's value."""
-        self.widget.value = getattr(self.model, self.name)
-
-    def _picked(self, change: Any) -> None:
-        try:
-            self.model.update(**{self.name: change["new"]})
-        finally:
-            self.follow()
-
-
-class ListControl:
-    """A field that takes one of several names, or numbers with commas between them."""
-
-    def __init__(self, model: RooflineModel, name: str, choice: ListOrChoice, guard: Guard) -> None:
-        self.model, self.name = model, name
-        self.widget = ipywidgets.Combobox(
-            description=choice.label,
-            options=choice.options,
-            ensure_option=False,
-            continuous_update=False,
-            style={"description_width": "74px"},
-            tooltip=f"{choice.help} {choice.allowed.capitalize()}: 120, 300, 80.",
-        )
-        self.widget.add_class("rw-choice")
-        self.widget.add_class(f"rw-control-{name}")
-        self.follow()
-        self.widget.observe(guard(self._typed), "value")
-
-    def follow(self) -> None:
-        """Show what stands: as a placeholder, so that all names are offered when the field is entered."""
-        value = getattr(self.model, self.name)
-        self.widget.value = ""
-        self.widget.placeholder = value if isinstance(value, str) else ", ".join(map(exact, value))
-
-    def _typed(self, change: Any) -> None:
-        text = change["new"].strip()
-        if not text:
-            return
-        parts = [part for part in re.split(r"[\s,;]+", text.strip("[]()")) if part]
-        try:
-            asked: Any = [float(part) for part in parts]
-        except ValueError:
-            asked = text
-        try:
-            self.model.update(**{self.name: asked})
-        finally:
-            self.follow()
-
-
-NOTHING_PICKED = {
-    "accelerator": "custom accelerator",
-    "transformer": "custom transformer",
-    "quantization": "weights as set below",
-    "kv_quantization": "KV cache as set below",
-}
-"""What stands in an empty field."""
-
-
-class PresetControl:
-    """A field that searches the catalog's names; while it is empty it shows what stands."""
-
-    def __init__(self, model: RooflineModel, preset: str, guard: Guard) -> None:
-        self.model, self.preset = model, preset
-        self.widget = ipywidgets.Combobox(
-            options=[CUSTOM, *PRESETS[preset].names()], ensure_option=False, continuous_update=False
-        )
-        self.widget.add_class("rw-preset")
-        self.widget.add_class(f"rw-preset-{preset}")
-        self.widget.tooltip = str(PRESETS[preset].help)
-        self.follow()
-        self.widget.observe(guard(self._picked), "value")
-
-    def follow(self) -> None:
-        """Show what the numbers are those of."""
-        self.widget.value = ""
-        self.widget.placeholder = self._standing()
-
-    def _standing(self) -> str:
-        values = self.model.parameters()
-        value = values[self.preset]
-        if value is None:
-            return NOTHING_PICKED[self.preset]
-        name = value if isinstance(value, str) else known_transformer(value).name
-        return f"custom, from {name}" if edited(values, self.preset) else name
-
-    def _picked(self, change: Any) -> None:
-        if not change["new"]:
-            return
-        try:
-            name = change["new"].strip()
-            self.model.update(**{self.preset: None if name == CUSTOM else name})
-        finally:
-            self.follow()
 
 
 PRESETS_OF = {

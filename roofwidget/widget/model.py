@@ -9,7 +9,8 @@ from traitlets import Instance, observe, validate
 
 from roofwidget.checks import check, contradictions, filled, mean_length, unknown
 from roofwidget.evaluate import Metrics, evaluate
-from roofwidget.parameters import PARAMETERS, PRESETS, Parameters, preset_parameters
+from roofwidget.parameters import PARAMETERS, PRESETS, Parameters
+from roofwidget.presets import preset_parameters
 from roofwidget.quantity import ParameterTraitError
 from roofwidget.scenario import Scenario
 from roofwidget.validation import ParameterError

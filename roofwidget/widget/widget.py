@@ -14,7 +14,8 @@ from roofwidget.evaluate import Metrics
 from roofwidget.parameters import PARAMETERS, PRESETS
 from roofwidget.summary import summary_html, summary_text
 from roofwidget.widget import theme
-from roofwidget.widget.controls import Controls, labelled
+from roofwidget.widget.controls import Controls
+from roofwidget.widget.labels import labelled
 from roofwidget.widget.model import RooflineModel
 from roofwidget.widget.views import View
 from roofwidget.widget.views.batch_curve import BatchCurveView

@@ -39,7 +39,8 @@ ROWS = """root => [...root.querySelectorAll('.rw-together tr')].filter(row => ro
   row => [...row.children].map(cell => [...cell.childNodes].find(node => node.nodeType === 3)?.textContent ?? ''))"""
 SPILLS = """root => [...root.querySelectorAll('.rw-techniques *')].filter(
   element => element.clientWidth && element.scrollWidth > element.clientWidth + 1
-    && !element.closest('.rw-scroll, svg, select') && getComputedStyle(element).overflowX !== 'visible').map(
+    && !element.closest('.rw-scroll, svg, select') && !element.querySelector('.bqplot')
+    && getComputedStyle(element).overflowX !== 'visible').map(
   element => `${element.className} ${element.textContent}`.slice(0, 80))"""
 
 
