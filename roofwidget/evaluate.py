@@ -148,26 +148,26 @@ class Metrics:
 
     @property
     def continuous_rate(self) -> Numbers:
-        """Requests/s of the batch kept full, prefill and decode on the same devices."""
+        """Requests/s of the batch kept full."""
         return self._rate(continuous=True)
 
     @property
     def static_rate(self) -> Numbers:
-        """Requests/s of batches that start and end together, prefill and decode on the same devices."""
+        """Requests/s of batches that start and end together."""
         return self._rate(continuous=False)
-
-    def _rate(self, continuous: bool) -> Numbers:
-        scenario = replace(self.scenario, continuous=continuous)
-        return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
 
     @cached_property
     def request_rate(self) -> Numbers:
         """Requests/s at the batch at hand, at most: with as many waiting as it takes to keep all busy."""
-        pool = self.scenario.prefill_pool
-        if pool is not None:
-            together = time_pass(prefill_nodes(self.scenario, pool.batch), self.scenario.prefill_side).time
-            return pools_request_rate(self.scenario, pool, together, self.tpot)
         return self._rate(self.scenario.continuous)
+
+    def _rate(self, continuous: bool) -> Numbers:
+        scenario = replace(self.scenario, continuous=continuous)
+        pool = scenario.prefill_pool
+        if pool is None:
+            return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
+        together = time_pass(prefill_nodes(scenario, pool.batch), scenario.prefill_side).time
+        return pools_request_rate(scenario, pool, together, self.tpot)
 
     @property
     def served_throughput(self) -> Numbers:

@@ -150,7 +150,7 @@ def techniques() -> Schema:
         "internal_fragmentation": NUMBER,
         "external_fragmentation": NUMBER,
         "largest_batch": COUNT,
-        "decode_tokens_per_s": NUMBER,
+        "decode_tokens_per_s_at_largest_batch": NUMBER,
     }
     formatted = {
         "computes_in": TEXT,
@@ -158,8 +158,9 @@ def techniques() -> Schema:
         "ttft_ms": NUMBER,
         "tpot_ms": NUMBER,
         "largest_batch": COUNT,
-        "decode_tokens_per_s": NUMBER,
+        "decode_tokens_per_s_at_largest_batch": NUMBER,
     }
+    cache = {"kv_cache_gb": NUMBER, "tpot_ms": NUMBER, "largest_batch": COUNT}
     gains = ("static_occupancy", "static_steps", "continuous_steps", "static_requests_per_s",
              "continuous_requests_per_s", "gain", "shortest_wait_ms")  # fmt: skip
     cached = ("ttft_without_ms", "prefill_saved", "prefix_gb", "kv_cache_without_gb", "tpot_cascade_ms",
@@ -179,6 +180,7 @@ def techniques() -> Schema:
                 "prefill_gain": NUMBER,
                 "batch_gain": MAYBE,
                 "formats": {"type": "object", "additionalProperties": record(formatted)},
+                "kv_formats": {"type": "object", "additionalProperties": record(cache)},
             }
         ),
         "prefix_caching": record(
@@ -202,6 +204,7 @@ def techniques() -> Schema:
                 "ttft_ms": NUMBER,
                 "tpot_ms": NUMBER,
                 "devices": NUMBER,
+                "prefill_fits": FLAG,
                 "colocated": record(dict.fromkeys(colocated, NUMBER)),
                 "within_objectives": or_null(KEPT),
                 "colocated_within_objectives": or_null(KEPT),

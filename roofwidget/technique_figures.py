@@ -10,7 +10,7 @@ from roofwidget.kv_allocation import KINDS
 from roofwidget.serving.disaggregation import LIMITS
 from roofwidget.serving.goodput import Goodput
 from roofwidget.serving.paged_kv import Allotted
-from roofwidget.serving.quantization import Formatted
+from roofwidget.serving.quantization import Formatted, FormattedCache
 from roofwidget.techniques import used
 from roofwidget.validation import Numbers
 
@@ -51,7 +51,7 @@ def allotted(figures: Allotted) -> dict[str, Any]:
         "internal_fragmentation": waste.internal,
         "external_fragmentation": waste.external,
         "largest_batch": int(figures.largest_batch),
-        "decode_tokens_per_s": figures.throughput,
+        "decode_tokens_per_s_at_largest_batch": figures.throughput,
     }
 
 
@@ -66,6 +66,7 @@ def quantization(metrics: Metrics) -> dict[str, Any]:
         "prefill_gain": figures.prefill_gain,
         "batch_gain": figures.batch_gain,
         "formats": {name: formatted(of) for name, of in figures.formats.items()},
+        "kv_formats": {of.name: cached(of) for of in figures.caches},
     }
 
 
@@ -77,7 +78,16 @@ def formatted(figures: Formatted) -> dict[str, Any]:
         "ttft_ms": figures.ttft * 1e3,
         "tpot_ms": figures.tpot * 1e3,
         "largest_batch": int(figures.largest_batch),
-        "decode_tokens_per_s": figures.throughput,
+        "decode_tokens_per_s_at_largest_batch": figures.throughput,
+    }
+
+
+def cached(figures: FormattedCache) -> dict[str, Any]:
+    """What a KV cache in one format comes to, weights as they are."""
+    return {
+        "kv_cache_gb": figures.kv_cache / 1e9,
+        "tpot_ms": figures.tpot * 1e3,
+        "largest_batch": int(figures.largest_batch),
     }
 
 
@@ -129,6 +139,7 @@ def disaggregation(metrics: Metrics) -> dict[str, Any]:
         "ttft_ms": figures.ttft * 1e3,
         "tpot_ms": figures.tpot * 1e3,
         "devices": figures.devices,
+        "prefill_fits": bool(figures.prefill_fits),
         "colocated": {
             "devices": figures.colocated_devices,
             "ttft_ms": figures.colocated_ttft * 1e3,

@@ -76,7 +76,15 @@ def beyond_the_link(metrics: Metrics) -> str:
 
 
 def fit(metrics: Metrics) -> str:
-    """Whether the batch fits in memory, with how much room or with how many devices."""
+    """Whether the batch fits in memory, with how much room or with how many devices; and what a prefill pool holds."""
+    pools = metrics.disaggregation
+    if pools is None:
+        return _fit(metrics)
+    more = count(metrics.scenario.total_devices - metrics.scenario.devices_of_batch, "device")
+    return f"{_fit(metrics)} Prefill has {more} more{'' if pools.prefill_fits else ', which do not hold it'}."
+
+
+def _fit(metrics: Metrics) -> str:
     devices, batch, memory = metrics.scenario.devices_of_batch, metrics.scenario.workload.batch, metrics.memory
     if memory.fits:
         room = f"with room for a batch of {grouped(metrics.largest_batch, 12)}"

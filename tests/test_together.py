@@ -534,7 +534,8 @@ def row(scenario):
     """A row of the comparison, by hand."""
     metrics = evaluate(scenario)
     largest = float(metrics.largest_batch)
-    if not largest:
+    pools = metrics.disaggregation
+    if not largest or (pools is not None and not pools.prefill_fits):  # nothing is served without a prefill
         return (float(metrics.ttft), float(metrics.tpot), 0.0, 0.0, None)
     full = evaluate(replace(scenario, workload=replace(scenario.workload, batch=largest)))
     rate = float(full.request_rate) * float(scenario.workload.output_tokens)

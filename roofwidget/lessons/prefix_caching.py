@@ -20,7 +20,7 @@ def lesson(metrics: Metrics) -> str:
         share = prefill_share(metrics, float(metrics.ttft))
         return (
             f"Nothing of a prompt is cached: each request takes {seconds(metrics.ttft)} of prefill, {percent(share)} "
-            "of the time that it needs of the devices. If prompts begin alike (a system prompt, a document, earlier "
+            "of the device time that it needs. If prompts begin alike (a system prompt, a document, earlier "
             "turns), what they share need not be computed again, and is kept once for all of them."
         )
     if not figures.cached:
@@ -57,7 +57,7 @@ def _stops(metrics: Metrics, figures: PrefixCaching) -> str:
     share = percent(prefill_share(metrics, figures.cold_ttft))
     ends = (
         f"It stops paying where prompts differ early, and with long answers: without it prefill would be {share} "
-        "of the time that a request needs of the devices."
+        "of the device time that a request needs."
     )
     saved = 1 - figures.cascade_tpot / figures.plain_tpot
     if saved < 0.005:

@@ -15,7 +15,7 @@ import numpy as np
 
 from roofwidget import catalog
 from roofwidget.precision import Precision
-from roofwidget.roofline.memory import kv_bytes, largest_batch, weight_bytes, with_batch
+from roofwidget.roofline.memory import decode_tokens, kv_bytes, largest_batch, weight_bytes, with_batch
 from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
 from roofwidget.roofline.timing import time_pass
 from roofwidget.scenario import Scenario
@@ -231,7 +231,8 @@ def formatted_caches(scenario: Scenario) -> tuple[FormattedCache, ...]:
 def turning_batch(scenario: Scenario) -> Any:
     """Sequences at which 2 FLOPs a weight take as long as the weight's bytes: peak · bytes / (2 · bandwidth).
 
-    Of a dense layer; an expert sees fewer sequences.
+    Where drafts are verified each sequence has several tokens in a step. Of a dense layer; an expert
+    sees fewer sequences.
     """
     ridge: Numbers = scenario.peak / scenario.device.bandwidth
-    return ridge * scenario.stored.weight_bytes / 2
+    return ridge * scenario.stored.weight_bytes / 2 / decode_tokens(scenario)

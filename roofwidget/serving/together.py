@@ -13,9 +13,11 @@ from roofwidget.prefill_pool import PrefillPool
 from roofwidget.prefix import NO_PREFIX, SharedPrefix
 from roofwidget.roofline.memory import with_batch
 from roofwidget.scenario import Scenario
+from roofwidget.serving.colocation import colocated_tpot
 from roofwidget.serving.quantization import in_format
 from roofwidget.speculation import Speculation
-from roofwidget.validation import ParameterError
+from roofwidget.units import grouped, percent
+from roofwidget.validation import Numbers, ParameterError
 
 if TYPE_CHECKING:
     from roofwidget.evaluate import Metrics
@@ -26,13 +28,14 @@ Changed = Callable[[Scenario], Scenario]
 class Technique(NamedTuple):
     """A technique by name and by the field that says how a scenario uses it.
 
-    `off` gives a scenario without it, `on` one with it: as it is set there, or as it is often used.
+    `off` gives a scenario without it, `on` one with it: as it is set there, or as it is often used; `told` says how.
     """
 
     name: str
     field: str
     off: Changed
     on: Changed
+    told: Callable[[Scenario], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +44,13 @@ class Bought:
 
     Parameters
     ----------
-    name
-        The technique that was added last, or what the scenario is.
-    ttft, tpot
-        Time to first token; time per output token at the batch at hand.
+    name, setting
+        The technique that was added last, or what the scenario is; and how it is used.
+    ttft, tpot, felt_tpot
+        Time to first token; time per output token at the batch at hand, and what users see of it:
+        with the stalls of prefills on the same devices, or the transfer from others.
     largest_batch
-        Sequences that fit; 0 if none does.
+        Sequences that fit; 0 if none does, or a prefill pool cannot hold its prompts.
     throughput
         Output tokens/s of whole requests with memory full, their prefill counted; 0 where nothing fits.
     usd
@@ -54,8 +58,10 @@ class Bought:
     """
 
     name: str
+    setting: str
     ttft: float
     tpot: float
+    felt_tpot: float
     largest_batch: float
     throughput: float
     usd: float | None
@@ -95,26 +101,39 @@ def together(metrics: Metrics, evaluate: Callable[[Scenario], Metrics]) -> Toget
     alone, stacked, below = [], [], bare
     for technique in TECHNIQUES:
         own = with_settings_of(metrics.scenario, technique)
-        alone.append(bought(technique.name, evaluate(own(bare)), evaluate))
+        told = technique.told(own(bare))
+        alone.append(bought(technique.name, told, evaluate(own(bare)), evaluate))
         below = own(below)
-        stacked.append(bought(technique.name, evaluate(below), evaluate))
-    now = bought("as it is set", metrics, evaluate)
-    return Together(bought("none of them", evaluate(bare), evaluate), alone, stacked, now)
+        stacked.append(bought(technique.name, told, evaluate(below), evaluate))
+    now = bought("as it is set", "", metrics, evaluate)
+    none = bought("none of them", "static, one piece, 16 bits", evaluate(bare), evaluate)
+    return Together(none, alone, stacked, now)
 
 
-def bought(name: str, metrics: Metrics, evaluate: Callable[[Scenario], Metrics]) -> Bought:
+def bought(name: str, setting: str, metrics: Metrics, evaluate: Callable[[Scenario], Metrics]) -> Bought:
     """The figures of one scenario."""
-    largest = float(metrics.largest_batch)
+    pools = metrics.disaggregation
+    largest = float(metrics.largest_batch) if pools is None or pools.prefill_fits else 0.0
     full = evaluate(with_batch(metrics.scenario, largest)) if largest else None
     price = None if full is None else full.usd_per_million_served_tokens
     return Bought(
         name=name,
+        setting=setting,
         ttft=float(metrics.ttft),
         tpot=float(metrics.tpot),
+        felt_tpot=float(felt_tpot(metrics)),
         largest_batch=largest,
         throughput=0.0 if full is None else float(full.served_throughput),
         usd=None if price is None else float(price),
     )
+
+
+def felt_tpot(metrics: Metrics) -> Numbers:
+    """Time per output token as users see it, s."""
+    scenario, pools = metrics.scenario, metrics.disaggregation
+    if pools is not None:
+        return pools.tpot
+    return colocated_tpot(scenario, metrics.ttft, metrics.tpot, scenario.workload.batch)
 
 
 def with_settings_of(scenario: Scenario, technique: Technique) -> Changed:
@@ -178,17 +197,45 @@ def _pooled(scenario: Scenario) -> Scenario:
     return replace(scenario, prefill_pool=scenario.prefill_pool or PrefillPool())
 
 
+def _blocks(scenario: Scenario) -> str:
+    allocation = scenario.kv_allocation
+    return f"blocks of {grouped(allocation.block_size, 12)}" if allocation.kind == "paged" else "just what is kept"
+
+
+def _format(scenario: Scenario) -> str:
+    stored = scenario.stored
+    weights, cache = (f"{grouped(8 * float(size), 4)}-bit" for size in (stored.expert_bytes, stored.kv_bytes))
+    return f"{weights} weights in {scenario.computes_in}" + ("" if cache == "16-bit" else f", {cache} KV")
+
+
+def _share(scenario: Scenario) -> str:
+    cached, prompt = scenario.prefix.cached, scenario.workload.seq_len
+    return f"{grouped(cached, 12)} of {grouped(prompt, 12)} cached"
+
+
+def _method(scenario: Scenario) -> str:
+    drafts = scenario.speculation
+    assert drafts is not None
+    return f"{drafts.method}, {grouped(drafts.drafted, 12)} drafts, {percent(drafts.acceptance)} accepted"
+
+
+def _devices(scenario: Scenario) -> str:
+    more = scenario.total_devices - scenario.devices_of_batch
+    return f"{grouped(scenario.devices_of_batch, 12)} + {grouped(more, 12)} devices"
+
+
 TECHNIQUES = (
     Technique(
         "continuous batching",
         "continuous",
         lambda s: replace(s, continuous=False),
         lambda s: replace(s, continuous=True),
+        lambda s: f"{s.workload.lengths.shape if isinstance(s.workload.lengths.shape, str) else 'listed'} lengths",
     ),
-    Technique("paged KV cache", "kv_allocation", _reserved, _paged),
-    Technique("quantization", "precision", _sixteen_bits, _quantized),
-    Technique("prefix caching", "prefix", lambda s: replace(s, prefix=NO_PREFIX), _cached),
-    Technique("speculative decoding", "speculation", lambda s: replace(s, speculation=None), _drafted),
-    Technique("disaggregation", "prefill_pool", lambda s: replace(s, prefill_pool=None), _pooled),
+    Technique("paged KV cache", "kv_allocation", _reserved, _paged, _blocks),
+    Technique("quantization", "precision", _sixteen_bits, _quantized, _format),
+    Technique("prefix caching", "prefix", lambda s: replace(s, prefix=NO_PREFIX), _cached, _share),
+    Technique("speculative decoding", "speculation", lambda s: replace(s, speculation=None), _drafted, _method),
+    Technique("disaggregation", "prefill_pool", lambda s: replace(s, prefill_pool=None), _pooled, _devices),
 )
 """In the order in which a server usually gets them."""

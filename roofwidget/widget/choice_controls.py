@@ -33,6 +33,10 @@ class SwitchControl:
             self.follow()
 
 
+NONE = ""
+"""Stands for None in a list, which would take None itself for nothing picked."""
+
+
 class ChoiceControl:
     """A list of names to pick from."""
 
@@ -41,7 +45,7 @@ class ChoiceControl:
         options = [(option, option) for option in choice.options]
         self.widget = ipywidgets.Dropdown(
             description=choice.label,
-            options=[(choice.absent, None), *options] if choice.allow_none else options,
+            options=[(choice.absent, NONE), *options] if choice.allow_none else options,
             style={"description_width": "74px"},
             tooltip=str(choice.help),
         )
@@ -52,11 +56,11 @@ class ChoiceControl:
 
     def follow(self) -> None:
         """Show the trait's value."""
-        self.widget.value = getattr(self.model, self.name)
+        self.widget.value = getattr(self.model, self.name) or NONE
 
     def _picked(self, change: Any) -> None:
         try:
-            self.model.update(**{self.name: change["new"]})
+            self.model.update(**{self.name: change["new"] or None})
         finally:
             self.follow()
 

@@ -35,6 +35,16 @@ PRESETS_OF = {
 """The presets on top of each panel."""
 
 
+HEADS = {
+    "output_spread": "continuous batching",
+    "block_size": "paged KV cache",
+    "prefix_hit_rate": "prefix caching",
+    "draft_model": "speculative decoding",
+    "prefill_accelerator": "disaggregation",
+}
+"""What stands over these controls and those after them, where a panel has many."""
+
+
 class Controls:
     """All controls in panels, one a group, with the less used ones of each folded away."""
 
@@ -72,7 +82,11 @@ class Controls:
         members = {name: parameter for name, parameter in PARAMETERS.items() if parameter.group == group}
         shown = [self.by_trait[preset].widget for preset in presets]
         shown += [self.by_trait[name].widget for name, parameter in members.items() if not parameter.detail]
-        folded = [self.by_trait[name].widget for name, parameter in members.items() if parameter.detail]
+        folded = []
+        for name, parameter in members.items():
+            if parameter.detail:
+                folded += [ipywidgets.HTML(f"<h5>{HEADS[name]}</h5>")] if name in HEADS else []
+                folded.append(self.by_trait[name].widget)
         folded += [self.config.widget] if "transformer" in presets else []
         if folded:
             shown.append(ipywidgets.Accordion([ipywidgets.VBox(folded)], titles=["more"], selected_index=None))

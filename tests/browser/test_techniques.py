@@ -23,12 +23,12 @@ ALL = {
 }
 HEADINGS = [
     "What each technique buys",
-    "Slot timeline",
+    "Continuous batching",
     "Paged KV cache",
     "Quantization",
     "Prefix caching",
     "Speculative decoding",
-    "Disaggregated prefill and decode",
+    "Disaggregation",
 ]
 BOUGHT = """
 import json
@@ -36,7 +36,8 @@ from dataclasses import asdict
 t = w.model.metrics.together
 print(json.dumps([asdict(r) for r in (t.none, *t.alone)] + [asdict(r) for r in (t.none, *t.stacked, t.now)]))"""
 ROWS = """root => [...root.querySelectorAll('.rw-together tr')].filter(row => row.querySelector('td')).map(
-  row => [...row.children].map(cell => [...cell.childNodes].find(node => node.nodeType === 3)?.textContent ?? ''))"""
+  row => [...row.children].map(
+    cell => [...cell.childNodes].find(node => node.nodeType === 3)?.textContent.trim() ?? ''))"""
 SPILLS = """root => [...root.querySelectorAll('.rw-techniques *')].filter(
   element => element.clientWidth && element.scrollWidth > element.clientWidth + 1
     && !element.closest('.rw-scroll, svg, select') && !element.querySelector('.bqplot')
@@ -54,9 +55,10 @@ def assert_table_is_true(screen):
 
 
 def assert_cells(cells, bought):
-    ttft, tpot, batch, throughput, usd = cells
+    ttft, tpot, felt, batch, throughput, usd = cells
     assert says(ttft, bought["ttft"], "s"), cells
     assert says(tpot, bought["tpot"], "s"), cells
+    assert says(felt, bought["felt_tpot"], "s"), cells
     assert batch == f"{bought['largest_batch']:,.0f}"
     assert says(throughput, bought["throughput"], digits=4) if bought["throughput"] else throughput == "–"
     assert usd == "–" if bought["usd"] is None else says(usd.removeprefix("$"), bought["usd"])
@@ -105,6 +107,7 @@ def test_controls_set_their_parameters_and_every_view_follows(show):
         with screen.changes(*changed):
             screen.control(name).locator("select").select_option(option)
         eventually(lambda: assert_screen_is_true(screen))
+        expect(screen.control(name).locator("option:checked")).to_have_text(option)
     with screen.changes("disaggregated"):
         screen.root.get_by_label("disaggregated").check()
     with screen.changes("prefill_accelerator"):

@@ -62,6 +62,11 @@ def assert_verdict(verdict: str, answer: Answer) -> None:
         batch, requests = re.fullmatch(rf"Up to a batch of (.*) keeps the objectives: ({NUMBER}) .*", kept).groups()
         assert batch == f"{promised['largest_batch']:,}"
         assert says(requests, promised["requests_per_s"])
+    if inputs["disaggregated"]:
+        fit, more = re.fullmatch(
+            rf"(.*) Prefill has ({NUMBER}) devices? more(?:, which do not hold it)?\.", fit
+        ).groups()
+        assert more == f"{inputs['prefill_pool'] * (inputs['prefill_devices'] or inputs['devices']):,}"
     if memory["fits"]:
         devices = f"{inputs['devices']:,} device{'s' if inputs['devices'] > 1 else ''}"
         assert fit == f"It fits on {devices} with room for a batch of {memory['largest_batch']:,}."
@@ -100,9 +105,10 @@ def assert_tiles(tiles: list[list[str]], answer: Answer) -> None:
         tokens, time = whole_answer.split("-token answer in ")
         assert tokens == f"{inputs['output_tokens']:,}"
         assert says(time, outputs["e2e_ms"] / 1e3, "s")
-    mbu, _, price = mbu.partition(", $")
+    mbu, requests, *price = mbu.split(", ")
     assert says(mbu.removeprefix("MBU "), outputs["mbu"]["decode"], digits=2)
-    usd = outputs["cost"]["usd_per_million_output_tokens"]
+    assert says(requests, outputs["requests_per_s"], " requests/s")
+    usd, price = outputs["cost"]["usd_per_million_served_tokens"], "".join(price).removeprefix("$")
     assert price == "" if usd is None else says(price.removesuffix(" a million"), usd)
     assert says(mfu.removeprefix("MFU "), outputs["mfu"]["prefill"], digits=2)
     assert (fits == "fits") is memory["fits"]

@@ -60,7 +60,7 @@ class DisaggregationView:
     def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the pools of these metrics; those pinned have a column of the table."""
         pools, pool = metrics.disaggregation, metrics.scenario.prefill_pool
-        title = heading("Disaggregated prefill and decode", "· hollow: waits for the other")
+        title = heading("Disaggregation", "" if pools is None else "· hollow: waits for the other")
         if pools is None or pool is None:
             self.widget.value = title + f'<p style="margin:4px 0;font-size:12px;color:{theme.MUTED}">{escape(OFF)}</p>'
             return

@@ -44,7 +44,7 @@ class SlotsView:
             f"· {count(answers, 'answer')} on {count(slots, 'slot')}, a row each; hatched where a slot makes nothing"
         )
         self.widget.value = (
-            heading("Slot timeline", title)
+            heading("Continuous batching", title)
             + panel("Static batches", static, answers, span, not in_use)
             + panel("Continuous batching", continuous, answers, span, in_use)
             + axis(span)

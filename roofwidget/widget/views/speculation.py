@@ -127,6 +127,8 @@ class SpeedupFigure:
 def note(figures: SpeculationFigures) -> str:
     """The round in words: its tokens, the best number of drafts, and the acceptance it needs."""
     best = f"best with {figures.best_tokens} drafted in a row: {grouped(figures.best_speedup)} ×"
+    if figures.best_speedup <= 1:
+        best = "no number of drafts pays"
     if figures.break_even is None:
         needs = "pays at no acceptance"
     else:

@@ -75,7 +75,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "decode, all users",
             grouped(metrics.decode_throughput),
             "tok/s",
-            f"MBU {percent(metrics.mbu(metrics.decode))}{_price(metrics)}",
+            f"MBU {percent(metrics.mbu(metrics.decode))}, {grouped(metrics.request_rate)} requests/s{_price(metrics)}",
         ),
         Tile("prefill", grouped(metrics.prefill_throughput), "tok/s", f"MFU {percent(metrics.mfu(metrics.prefill))}"),
         Tile(
@@ -96,7 +96,8 @@ def tiles(metrics: Metrics) -> list[Tile]:
 
 
 def _price(metrics: Metrics) -> str:
-    usd = metrics.usd_per_million_output_tokens
+    """Of output tokens, their prompts' prefill counted."""
+    usd = metrics.usd_per_million_served_tokens
     return "" if usd is None else f", ${grouped(usd)} a million"
 
 

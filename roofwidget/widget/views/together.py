@@ -29,26 +29,28 @@ class Column(NamedTuple):
         value = getattr(row, self.field)
         if value is None or (self.field == "throughput" and not value):
             return "–"
-        if self.field in ("ttft", "tpot"):
+        if self.field in ("ttft", "tpot", "felt_tpot"):
             return seconds(value)
         return (
             f"${grouped(value)}" if self.field == "usd" else grouped(value, 12 if self.field == "largest_batch" else 4)
         )
 
     def changed(self, row: Bought, before: Bought) -> str:
-        """How many times what it was, with an arrow up where that is better; nothing where it is about the same."""
+        """How many times better or worse than it was, by an arrow up or down; nothing where it is about the same."""
         now, then = getattr(row, self.field), getattr(before, self.field)
         if not now or not then or abs(now / then - 1) < NOTICED:
             return "<small></small>"
         better = (now > then) == self.more_is_better
         mark, colour = ("▲", "var(--rw-communication)") if better else ("▼", "var(--rw-compute)")
         words = "better" if better else "worse"
-        return f'<small style="color:{colour}" title="{words}">{mark} {grouped(now / then)} ×</small>'
+        times = grouped(max(now / then, then / now))
+        return f'<small style="color:{colour}" title="{times} times {words}">{mark} {times} ×</small>'
 
 
 COLUMNS = (
     Column("TTFT", "ttft", False),
     Column("TPOT", "tpot", False),
+    Column("as felt", "felt_tpot", False),
     Column("largest batch", "largest_batch", True),
     Column("tokens/s", "throughput", True),
     Column("$ a million", "usd", False),
@@ -67,8 +69,8 @@ class TogetherView:
         """Write the tables of these metrics."""
         shown, batch = metrics.together, grouped(metrics.scenario.workload.batch, 12)
         note = (
-            f"· TPOT at batch {batch}; tokens/s and price of output tokens with memory full, prefill counted; a "
-            "technique that is off is shown as it is often used"
+            f"· ▲ so many times better, ▼ worse · TPOT at batch {batch}, as felt with the stalls of others’ prefills · "
+            "tokens/s and price of output tokens with memory full, prefill counted"
         )
         alone = [row(shown.none, shown.none), *(row(technique, shown.none) for technique in shown.alone)]
         below = [shown.none, *shown.stacked]
@@ -88,4 +90,5 @@ def row(bought: Bought, before: Bought, *, last: bool = False) -> str:
     """The figures of a scenario, each beside what it was in another one."""
     cells = "".join(f"<td>{column.written(bought)}{column.changed(bought, before)}</td>" for column in COLUMNS)
     kind = ' class="rw-now"' if last else ""
-    return f'<tr{kind}><th scope="row">{escape(bought.name)}</th>{cells}</tr>'
+    setting = f" <i>{escape(bought.setting)}</i>" if bought.setting else ""
+    return f'<tr{kind}><th scope="row">{escape(bought.name)}{setting}</th>{cells}</tr>'
