@@ -122,6 +122,13 @@ class Scenario:
             raise ParameterError({"prefill_devices": f"prefill_{sentence}"})
         self.device.peak(self.computes_in)
 
+    def having(self, **fields: Any) -> Scenario:
+        """The same scenario with fields that are known to be in order: nothing is checked again."""
+        other = copy(self)
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        return other
+
     @property
     def device(self) -> Accelerator:
         """The accelerator, looked up if it was given by name."""
@@ -166,13 +173,19 @@ class Scenario:
         pool = self.prefill_pool
         if pool is None:
             return self
-        side = copy(self)
-        own: dict[str, Any] = {"prefill_pool": None, "pipeline": 1.0, "data_parallel": 1.0, "expert_parallel": False}
-        own["accelerator"] = self.accelerator if pool.accelerator is None else pool.accelerator
-        own["devices"] = self.devices if pool.devices is None else pool.devices
-        for name, value in own.items():
-            object.__setattr__(side, name, value)
-        return side
+        return self.having(
+            accelerator=self.accelerator if pool.accelerator is None else pool.accelerator,
+            devices=self.devices if pool.devices is None else pool.devices,
+            pipeline=1.0,
+            data_parallel=1.0,
+            expert_parallel=False,
+            prefill_pool=None,
+        )
+
+    @property
+    def tokens_in_step(self) -> Numbers:
+        """Tokens of each sequence that run through a decode step: one, or those that are verified."""
+        return 1.0 if self.speculation is None else self.speculation.verified
 
     @property
     def tokens_per_step(self) -> Numbers:
@@ -185,20 +198,17 @@ class Scenario:
         drafter = None if self.speculation is None else self.speculation.drafter(self.model)
         if drafter is None:
             return None
-        beside = copy(self)
         kept = self.stored
         if not drafter.in_checkpoint:  # neither a format of the model's nor a quantization of it is a draft's
             published = as_published(drafter.transformer)
             kept = replace(published, kv_bytes=kept.kv_bytes, activation_bytes=kept.activation_bytes)
-        own: dict[str, Any] = {
-            "transformer": drafter.transformer,
-            "precision": kept,
-            "speculation": None,
-            "pipeline": 1.0,
-        }
-        own["devices"] = drafter.devices(self.devices)
-        for name, value in own.items():
-            object.__setattr__(beside, name, value)
+        beside = self.having(
+            transformer=drafter.transformer,
+            precision=kept,
+            speculation=None,
+            pipeline=1.0,
+            devices=drafter.devices(self.devices),
+        )
         return Drafting(drafter, beside)
 
     @property

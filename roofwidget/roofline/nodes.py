@@ -43,9 +43,10 @@ def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     is a round: drafts, and the pass that verifies them.
     """
     workload, batch, routed = scenario.workload, scenario.microbatch, scenario.routed_batch
-    new = 1.0 if scenario.speculation is None else scenario.speculation.verified
     shared = shared_tokens(scenario) if scenario.prefix.cascade else 0.0
-    extent = Extent.decode(batch, workload.first_context, workload.final_context, routed, new, shared)
+    extent = Extent.decode(
+        batch, workload.first_context, workload.final_context, routed, scenario.tokens_in_step, shared
+    )
     return (*forward_nodes(scenario, extent), *draft_nodes(scenario, extent))
 
 
