@@ -11,8 +11,8 @@ import numpy as np
 from roofwidget.roofline import capacity, memory
 from roofwidget.roofline.capacity import EngineCapacity
 from roofwidget.roofline.memory import Footprint, footprint
-from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
-from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
+from roofwidget.roofline.passes import decode_pass, prefill_pass
+from roofwidget.roofline.timing import BOUNDS, Pass, total
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import BatchCurve, batch_curve
 from roofwidget.serving.continuous_batching import Batching, batching
@@ -104,8 +104,7 @@ class Metrics:
     @cached_property
     def prefill_batch_time(self) -> Numbers:
         """Prefill of all prompts of a replica's batch in one pass, s."""
-        side = self.scenario.prefill_side
-        return time_pass(prefill_nodes(side, self.scenario.replica_batch), side).time
+        return prefill_pass(self.scenario, self.scenario.replica_batch).time
 
     @property
     def kv_bytes_per_token(self) -> Numbers:
@@ -165,7 +164,7 @@ class Metrics:
         """Requests/s at the batch at hand, at most: with as many waiting as it takes to keep all busy."""
         pool = self.scenario.prefill_pool
         if pool is not None:
-            together = time_pass(prefill_nodes(self.scenario, pool.batch), self.scenario.prefill_side).time
+            together = prefill_pass(self.scenario, pool.batch).time
             return pools_request_rate(self.scenario, pool, together, self.tpot)
         return self._rate(self.scenario.continuous)
 
@@ -256,10 +255,9 @@ def evaluate(scenario: Scenario) -> Metrics:
     >>> f"{1e3 * metrics.tpot:.2f} ms"
     '4.64 ms'
     """
-    side = scenario.prefill_side
     return Metrics(
         scenario=scenario,
-        prefill=time_pass(prefill_nodes(side), side),
-        decode=time_pass(decode_nodes(scenario), scenario),
+        prefill=prefill_pass(scenario),
+        decode=decode_pass(scenario),
         memory=footprint(scenario),
     )

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from roofwidget.kv_allocation import EXACT
 from roofwidget.prefill_pool import PrefillPool
 from roofwidget.roofline.memory import kv_bytes_at, largest_batch
-from roofwidget.roofline.nodes import prefill_nodes
-from roofwidget.roofline.timing import time_pass
+from roofwidget.roofline.passes import prefill_pass
 from roofwidget.scenario import Scenario
 from roofwidget.serving.colocation import colocated_tpot, colocated_ttft, kept_colocated, per_token
 from roofwidget.serving.continuous_batching import slot_steps
@@ -124,10 +123,10 @@ def disaggregation(metrics: Metrics) -> Disaggregation | None:
     if pool is None:
         return None
     colocated = replace(scenario, prefill_pool=None)
-    together = time_pass(prefill_nodes(scenario, pool.batch), scenario.prefill_side).time
+    together = prefill_pass(scenario, pool.batch).time
     busy = Busy(*(float(seconds) for seconds in busy_seconds(scenario, pool, together, metrics.tpot)))
     batch, tpot = float(scenario.workload.batch), float(metrics.tpot)
-    alone = float(time_pass(prefill_nodes(colocated), colocated).time)
+    alone = float(prefill_pass(colocated).time)
     copies = colocated_copies(scenario, pool)
     return Disaggregation(
         transfer_bytes=float(transfer_bytes(scenario)),
