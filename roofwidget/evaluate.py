@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +106,12 @@ class Metrics:
         """Prefill of all prompts of a replica's batch in one pass, s."""
         return prefill_pass(self.scenario, self.scenario.replica_batch).time
 
+    @cached_property
+    def pool_pass_time(self) -> Numbers:
+        """Prefill of the prompts that an instance of the prefill pool takes together, s; without a pool that of one."""
+        pool = self.scenario.prefill_pool
+        return self.ttft if pool is None else prefill_pass(self.scenario, pool.batch).time
+
     @property
     def kv_bytes_per_token(self) -> Numbers:
         """Bytes of KV cache that a token of one sequence takes, over all devices without replicas."""
@@ -147,26 +153,24 @@ class Metrics:
 
     @property
     def continuous_rate(self) -> Numbers:
-        """Requests/s of the batch kept full, prefill and decode on the same devices."""
+        """Requests/s of the batch kept full."""
         return self._rate(continuous=True)
 
     @property
     def static_rate(self) -> Numbers:
-        """Requests/s of batches that start and end together, prefill and decode on the same devices."""
+        """Requests/s of batches that start and end together."""
         return self._rate(continuous=False)
-
-    def _rate(self, continuous: bool) -> Numbers:
-        scenario = replace(self.scenario, continuous=continuous)
-        return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
 
     @cached_property
     def request_rate(self) -> Numbers:
         """Requests/s at the batch at hand, at most: with as many waiting as it takes to keep all busy."""
-        pool = self.scenario.prefill_pool
-        if pool is not None:
-            together = prefill_pass(self.scenario, pool.batch).time
-            return pools_request_rate(self.scenario, pool, together, self.tpot)
         return self._rate(self.scenario.continuous)
+
+    def _rate(self, continuous: bool) -> Numbers:
+        scenario = self.scenario.having(continuous=continuous)
+        if scenario.prefill_pool is None:
+            return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
+        return pools_request_rate(scenario, scenario.prefill_pool, self.pool_pass_time, self.tpot)
 
     @property
     def served_throughput(self) -> Numbers:

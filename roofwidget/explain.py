@@ -214,9 +214,12 @@ def cost(metrics: Metrics) -> Iterable[Step]:
 def promised(metrics: Metrics) -> Iterable[Step]:
     """Requests that keep the objectives, where there are any."""
     kept, workload = metrics.goodput, metrics.scenario.workload
-    if kept is None:
+    if kept is None or metrics.scenario.prefill_pool is not None:  # of two pools disaggregation says how
         return
-    formula = "replicas / (TTFT · fullest stage's share + (output − 1) · TPOT · replicas / batch), at the largest batch"
+    steps = "output" if metrics.scenario.continuous else "longest"
+    formula = (
+        f"replicas / (TTFT · fullest stage's share + ({steps} − 1) · TPOT · replicas / batch), at the largest batch"
+    )
     figures = f"batch {grouped(kept.batch, 12)}, output {grouped(workload.output_tokens, 12)}"
     yield Step(
         "requests within the objectives", formula, figures, f"{grouped(kept.request_rate)} requests/s", "definition"

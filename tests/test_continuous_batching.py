@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 from roofwidget import ParameterError, Scenario, Workload, evaluate
 from roofwidget.lengths import SHAPES, Lengths
 from roofwidget.lessons.continuous_batching import lesson, steps
+from roofwidget.lessons.disaggregation import steps as disaggregation_steps
+from roofwidget.prefill_pool import PrefillPool
 from roofwidget.serving.continuous_batching import batching, occupancy, place, schedule, static_steps
 from roofwidget.serving.goodput import request_rate
+from roofwidget.units import grouped
 from roofwidget.widget.views.slots import SlotsView
 
 SAMPLE = (1, 2, 2, 5, 9, 40, 400)
@@ -230,6 +234,28 @@ class TestBatching:
         assert figures.continuous_requests_per_s == pytest.approx(2 * 7.5)
         assert figures.gain == pytest.approx(7 / 6)
         assert figures.shortest_wait == pytest.approx(4 / 3 * 0.1)
+
+    def test_shown_figures_make_the_rate(self):
+        """Short prompts, whose prefill one by one takes five times as long as that of a whole batch at once."""
+        workload = Workload(64, 128, 32, Lengths("geometric"))
+        metrics = evaluate(Scenario("H100 SXM", "Llama 3.1 8B", workload=workload))
+        (step,) = (step for step in steps(metrics) if step.name == "requests/s of static batches")
+        found = re.fullmatch(r"1 / \((\S+) ms · 1 \+ (\S+) · (\S+) ms · 1 / 32\)", step.figures)
+        prefill, longest, tpot = (float(number) for number in found.groups())
+        assert 1e3 / (prefill + longest * tpot / 32) == pytest.approx(metrics.static_rate, rel=0.005)
+
+    def test_pools_of_their_own(self):
+        """With a pool that prefills, static batches have the rate of their decode: 32 / (steps · TPOT)."""
+        workload = Workload(4096, 128, 32, Lengths("geometric"))
+        scenario = Scenario("H100 SXM", "Llama 3.1 8B", workload=workload, prefill_pool=PrefillPool(instances=4))
+        metrics = evaluate(scenario)
+        assert metrics.continuous_rate == metrics.request_rate == metrics.disaggregation.request_rate
+        assert metrics.static_rate == pytest.approx(32 / (metrics.batching.steps_static * metrics.tpot))
+        static = evaluate(replace(scenario, continuous=False))
+        assert static.request_rate == static.static_rate == metrics.static_rate
+        (step,) = (s for s in disaggregation_steps(static) if s.name == "requests of the decode pool")
+        assert step.figures.startswith("32 / ((518 − 1) · ")
+        assert step.result == f"{grouped(metrics.static_rate)} requests/s"
 
     def test_alike_answers_gain_nothing(self):
         """Orca §6.2, homogeneous requests: none leaves early."""

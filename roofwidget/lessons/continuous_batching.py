@@ -74,14 +74,7 @@ def steps(metrics: Metrics) -> Iterator[Step]:
         percent(figures.occupancy_static),
         ORCA,
     )
-    yield Step(
-        "requests/s of static batches",
-        "batch / (prefill of a replica’s batch + (longest − 1) · TPOT)",
-        f"{grouped(workload.batch, 12)} / ({seconds(metrics.prefill_batch_time)} + "
-        f"{grouped(figures.steps_static, 4)} · {seconds(metrics.tpot)})",
-        f"{grouped(figures.static_requests_per_s)} requests/s",
-        ORCA,
-    )
+    yield static_requests(metrics)
     yield Step(
         "gain of continuous batching",
         "its requests/s / those of static batches",
@@ -96,3 +89,18 @@ def steps(metrics: Metrics) -> Iterator[Step]:
         seconds(figures.shortest_wait),
         ORCA,
     )
+
+
+def static_requests(metrics: Metrics) -> Step:
+    """How the requests/s of static batches were made: of the pool that the other waits for, where each has its own."""
+    scenario, figures = metrics.scenario, metrics.batching
+    decode = f"{grouped(figures.steps_static, 4)} · {seconds(metrics.tpot)}"
+    batch, replicas = grouped(scenario.workload.batch, 12), grouped(scenario.data_parallel, 12)
+    formula = "replicas / (TTFT · fullest stage's share + (longest − 1) · TPOT · replicas / batch)"
+    prefill = f"{seconds(metrics.ttft)} · {grouped(scenario.stage_share, 4)}"
+    put_in = f"{replicas} / ({prefill} + {decode} · {replicas} / {batch})"
+    if scenario.prefill_pool is not None:
+        formula = "batch / ((longest − 1) · TPOT), at most what the prefill pool and the link let through"
+        put_in = f"{batch} / ({decode})"
+    result = f"{grouped(figures.static_requests_per_s)} requests/s"
+    return Step("requests/s of static batches", formula, put_in, result, ORCA)

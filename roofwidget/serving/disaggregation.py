@@ -123,7 +123,7 @@ def disaggregation(metrics: Metrics) -> Disaggregation | None:
     if pool is None:
         return None
     colocated = replace(scenario, prefill_pool=None)
-    together = prefill_pass(scenario, pool.batch).time
+    together = metrics.pool_pass_time
     busy = Busy(*(float(seconds) for seconds in busy_seconds(scenario, pool, together, metrics.tpot)))
     batch, tpot = float(scenario.workload.batch), float(metrics.tpot)
     alone = float(prefill_pass(colocated).time)
