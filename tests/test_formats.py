@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roofwidget import Transformer, catalog
+from roofwidget import Scenario, Transformer, catalog, evaluate
 
 WEIGHTS = [
     "bf16",
@@ -215,3 +215,13 @@ def test_a_checkpoints_configuration_says_the_same_as_the_catalog(quantization, 
     entry = catalog.entry("weight_formats", name)
     for figure in ("weight_bytes", "embedding_weight_bytes", "compute"):
         assert getattr(transformer, figure) == entry[figure]
+
+
+def test_where_experts_alone_are_quantized_all_else_computes_in_16_bits():
+    # nvidia's NVFP4 checkpoints of mixtures leave attention as it was: ignore = ["*self_attn*", "lm_head"].
+    ignoring = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["*self_attn*", "lm_head"]}
+    mixture = {**LLAMA, "model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
+    for quantization, quantized in ((ignoring, {"experts"}), ({**ignoring, "ignore": ["lm_head"]}, None)):
+        model = Transformer.from_hf_config({**mixture, "quantization_config": quantization})
+        found = {node.name for node in evaluate(Scenario("B200 SXM", model)).prefill.nodes if node.linear}
+        assert found == (quantized or {"experts", "QKV projection", "output projection"})

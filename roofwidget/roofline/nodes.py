@@ -120,7 +120,7 @@ def as_node(work: Work, layers: Numbers, precision: Precision) -> Node:
         weight_bytes=layers * weights,
         kv_bytes=layers * (work.kv * precision.kv_bytes + work.state_bytes),
         activation_bytes=layers * work.activations * precision.activation_bytes,
-        linear=work.linear,
+        linear=work.linear and (not precision.experts_only or anywhere(work.expert_weights)),
     )
 
 
