@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from roofwidget.kv_allocation import EXACT
 from roofwidget.prefill_pool import PrefillPool
-from roofwidget.roofline.memory import kv_bytes_at, largest_batch
+from roofwidget.roofline.memory import PREFILL_CHUNK, activation_bytes_per_token, footprint, kv_bytes_at
 from roofwidget.roofline.passes import prefill_pass
 from roofwidget.scenario import Scenario
 from roofwidget.serving.colocation import colocated_tpot, colocated_ttft, kept_colocated, per_token
@@ -238,5 +238,7 @@ def kept_by_pools(scenario: Scenario, pool: PrefillPool, ttft: float, busy: Busy
 def fits_prefill(scenario: Scenario, pool: PrefillPool) -> bool:
     """Whether an instance has room for the prompts it prefills together."""
     side = scenario.prefill_side
-    prompts = replace(side, workload=replace(side.workload, output_tokens=1.0), kv_allocation=EXACT)
-    return bool(largest_batch(prompts) >= pool.batch)
+    prompts = replace(side.workload, output_tokens=1.0, batch=pool.batch)
+    held = footprint(side.having(workload=prompts, kv_allocation=EXACT))
+    together = np.minimum(pool.batch * (prompts.seq_len - side.prefix.cached), PREFILL_CHUNK)
+    return bool(held.weights + held.kv_cache + together * activation_bytes_per_token(side) <= held.usable)
