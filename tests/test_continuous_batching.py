@@ -16,7 +16,7 @@ from roofwidget.lengths import SHAPES, Lengths
 from roofwidget.lessons.continuous_batching import lesson, steps
 from roofwidget.lessons.disaggregation import steps as disaggregation_steps
 from roofwidget.prefill_pool import PrefillPool
-from roofwidget.serving.continuous_batching import batching, occupancy, place, schedule, static_steps
+from roofwidget.serving.continuous_batching import batching, occupancy, place, static_steps
 from roofwidget.serving.goodput import request_rate
 from roofwidget.units import grouped
 from roofwidget.widget.views.slots import SlotsView
@@ -278,7 +278,7 @@ class TestTimeline:
         """x₁ takes four iterations, x₂ two: its slot computes for nothing at iterations 3 and 4, two steps of eight."""
         static = place(np.array([4, 2, 3]), 2, continuous=False)
         assert static.start.tolist() == [0, 0, 4]
-        assert place(np.array([4, 2]), 2, continuous=False).occupancy == 6 / 8
+        assert place(np.array([4, 2]), 2, continuous=False).occupancy_until(4) == 6 / 8
         continuous = place(np.array([4, 2, 3]), 2, continuous=True)
         assert continuous.rows() == [(0, 0, 4), (1, 0, 2), (1, 2, 5)]
         assert (static.steps, continuous.steps) == (7, 5)
@@ -287,14 +287,14 @@ class TestTimeline:
         """arize.com, "What Is Continuous Batching?": seven of 20 tokens and one of 400 are 540 of 3,200 slot-steps."""
         static = place(np.array([20] * 7 + [400]), 8, continuous=False)
         assert static.steps == 400
-        assert static.occupancy == 540 / 3200
+        assert static.occupancy_until(400) == 540 / 3200
 
     @pytest.mark.parametrize("lengths", ALL)
     def test_many_come_to_what_is_expected(self, lengths):
-        static = schedule(lengths, 100, 8, 16_000, continuous=False, seed=2)
-        continuous = schedule(lengths, 100, 8, 16_000, continuous=True, seed=2)
-        assert static.occupancy == pytest.approx(occupancy(lengths, 100, 8), rel=0.04)
-        assert continuous.occupancy == pytest.approx(1, abs=0.02)
+        answers = lengths.draw(100, 16_000, 2)
+        static, continuous = (place(answers, 8, continuous) for continuous in (False, True))
+        assert static.occupancy_until(static.steps) == pytest.approx(occupancy(lengths, 100, 8), rel=0.04)
+        assert continuous.occupancy_until(continuous.steps) == pytest.approx(1, abs=0.02)
 
     @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 9), st.booleans())
     def test_a_slot_has_one_request_at_a_time(self, lengths, slots, continuous):

@@ -122,11 +122,6 @@ class Timeline:
         """Steps until all have ended."""
         return int(self.end.max())
 
-    @property
-    def occupancy(self) -> float:
-        """Share of all slots' steps, until all have ended, that make a token which was asked for."""
-        return self.occupancy_until(self.steps)
-
     def occupancy_until(self, step: int) -> float:
         """Share of all slots' steps before this one that make a token which was asked for."""
         made = np.clip(self.end, 0, step) - np.clip(self.start, 0, step)
@@ -141,18 +136,10 @@ class Timeline:
         return list(zip(self.slot.tolist(), self.start.tolist(), self.end.tolist(), strict=True))
 
 
-def schedule(lengths: Lengths, mean: float, slots: int, requests: int, continuous: bool, seed: int = 0) -> Timeline:
-    """Serve requests that are all there from the start, first come, first served.
-
-    With the same seed both ways serve the same answers. They have whole lengths; prefill counts as the step of the
-    first token.
-    """
-    return place(lengths.draw(mean, requests, seed), slots, continuous)
-
-
 def place(lengths: NDArray[np.int64], slots: int, continuous: bool) -> Timeline:
-    """Give answers of these lengths, shape (requests,), their slots.
+    """Give answers of these lengths, shape (requests,), their slots; all are there from the start.
 
+    Prefill counts as the step of the first token.
     Continuous: each takes the slot that is free first. Static: as many as there are slots start together, once
     all of the batch before have ended.
     """
