@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from roofwidget.roofline import capacity, memory
 from roofwidget.roofline.capacity import EngineCapacity
 from roofwidget.roofline.memory import Footprint, footprint
-from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
-from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
+from roofwidget.roofline.passes import decode_pass, prefill_pass, time_per_output_token
+from roofwidget.roofline.timing import BOUNDS, Pass, total
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import BatchCurve, batch_curve
 from roofwidget.serving.continuous_batching import Batching, batching
@@ -104,8 +104,13 @@ class Metrics:
     @cached_property
     def prefill_batch_time(self) -> Numbers:
         """Prefill of all prompts of a replica's batch in one pass, s."""
-        side = self.scenario.prefill_side
-        return time_pass(prefill_nodes(side, self.scenario.replica_batch), side).time
+        return prefill_pass(self.scenario, self.scenario.replica_batch).time
+
+    @cached_property
+    def pool_pass_time(self) -> Numbers:
+        """Prefill of the prompts that an instance of the prefill pool takes together, s; without a pool that of one."""
+        pool = self.scenario.prefill_pool
+        return self.ttft if pool is None else prefill_pass(self.scenario, pool.batch).time
 
     @property
     def kv_bytes_per_token(self) -> Numbers:
@@ -161,13 +166,17 @@ class Metrics:
         """Requests/s at the batch at hand, at most: with as many waiting as it takes to keep all busy."""
         return self._rate(self.scenario.continuous)
 
+    def tpot_of(self, *, continuous: bool) -> Numbers:
+        """Time per output token of continuous or of static batches, s: their contexts differ."""
+        if continuous == self.scenario.continuous:
+            return self.tpot
+        return time_per_output_token(self.scenario.having(continuous=continuous))
+
     def _rate(self, continuous: bool) -> Numbers:
-        scenario = replace(self.scenario, continuous=continuous)
-        pool = scenario.prefill_pool
-        if pool is None:
-            return request_rate(scenario, self.ttft, self.tpot, scenario.workload.batch)
-        together = time_pass(prefill_nodes(scenario, pool.batch), scenario.prefill_side).time
-        return pools_request_rate(scenario, pool, together, self.tpot)
+        scenario, tpot = self.scenario.having(continuous=continuous), self.tpot_of(continuous=continuous)
+        if scenario.prefill_pool is None:
+            return request_rate(scenario, self.ttft, tpot, scenario.workload.batch)
+        return pools_request_rate(scenario, scenario.prefill_pool, self.pool_pass_time, tpot)
 
     @property
     def served_throughput(self) -> Numbers:
@@ -256,10 +265,9 @@ def evaluate(scenario: Scenario) -> Metrics:
     >>> f"{1e3 * metrics.tpot:.2f} ms"
     '4.64 ms'
     """
-    side = scenario.prefill_side
     return Metrics(
         scenario=scenario,
-        prefill=time_pass(prefill_nodes(side), side),
-        decode=time_pass(decode_nodes(scenario), scenario),
+        prefill=prefill_pass(scenario),
+        decode=decode_pass(scenario),
         memory=footprint(scenario),
     )

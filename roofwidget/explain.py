@@ -112,8 +112,8 @@ def first_token(metrics: Metrics) -> Step:
 
 def per_token(metrics: Metrics) -> Step:
     """Time per output token."""
-    workload = metrics.scenario.workload
-    context = f"at a mean context of {grouped(workload.mean_context, 12)} tokens, batch {grouped(workload.batch, 12)}"
+    mean, batch = grouped(metrics.scenario.mean_context, 12), grouped(metrics.scenario.workload.batch, 12)
+    context = f"at a mean context of {mean} tokens, batch {batch}"
     tokens = metrics.scenario.tokens_per_step
     if tokens == 1:
         return _pass_time("time per output token", metrics.scenario, metrics.decode, f"a decode step {context}")
@@ -214,9 +214,12 @@ def cost(metrics: Metrics) -> Iterable[Step]:
 def promised(metrics: Metrics) -> Iterable[Step]:
     """Requests that keep the objectives, where there are any."""
     kept, workload = metrics.goodput, metrics.scenario.workload
-    if kept is None or metrics.scenario.prefill_pool is not None:  # of two pools their own steps tell
+    if kept is None or metrics.scenario.prefill_pool is not None:  # of two pools disaggregation says how
         return
-    formula = "replicas / (TTFT · fullest stage's share + (output − 1) · TPOT · replicas / batch), at the largest batch"
+    steps = "output" if metrics.scenario.continuous else "longest"
+    formula = (
+        f"replicas / (TTFT · fullest stage's share + ({steps} − 1) · TPOT · replicas / batch), at the largest batch"
+    )
     figures = f"batch {grouped(kept.batch, 12)}, output {grouped(workload.output_tokens, 12)}"
     yield Step(
         "requests within the objectives", formula, figures, f"{grouped(kept.request_rate)} requests/s", "definition"

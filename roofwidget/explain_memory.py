@@ -6,7 +6,6 @@ from roofwidget.evaluate import Metrics
 from roofwidget.roofline.capacity import DEFAULT_ENGINE
 from roofwidget.roofline.memory import (
     activation_bytes_per_token,
-    decode_tokens,
     given_tokens,
     kv_bytes_at,
     prefill_tokens_at_once,
@@ -72,7 +71,7 @@ def largest_batch(metrics: Metrics) -> Step:
     memory, scenario = metrics.memory, metrics.scenario
     given, shared = given_tokens(scenario), kept_once(metrics)
     sequence, active = kv_bytes_at(scenario, given - shared), activation_bytes_per_token(scenario)
-    chunk, new = prefill_tokens_at_once(scenario), decode_tokens(scenario)
+    chunk, new = prefill_tokens_at_once(scenario), scenario.tokens_in_step
     left, of = f"{si(memory.usable, 'B', 4)} − {si(memory.weights, 'B', 4)}", "usable − weights"
     if shared:
         left, of = f"{left} − {si(kv_bytes_at(scenario, shared), 'B', 4)}", f"{of} − prefix"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roofwidget.validation import POSITIVE, Numbers, ParameterError, settle, shown
+from roofwidget.validation import POSITIVE, Numbers, ParameterError, anywhere, settle, shown
 
 COMPUTE = ("bf16", "fp8", "int8", "fp4")
 """Formats that linear layers are computed in; bf16 is any 16 bits."""
@@ -23,7 +23,8 @@ class Precision:
         format of their own; None: as all weights.
     compute
         The number format of the linear layers' matrix products: which of the accelerator's peaks
-        counts for them. Attention, recurrences, routers and the LM head compute in 16 bits.
+        counts for them; where only experts are quantized, for those alone. Attention, recurrences,
+        routers and the LM head compute in 16 bits.
     embedding_weight_bytes
         Bytes per weight of embedding and LM head, which quantized checkpoints leave in 16 bits;
         None: as all weights.
@@ -52,6 +53,11 @@ class Precision:
     def expert_bytes(self) -> Numbers:
         """Bytes per weight of an expert."""
         return self.weight_bytes if self.expert_weight_bytes is None else self.expert_weight_bytes
+
+    @property
+    def experts_only(self) -> bool:
+        """Whether experts alone are quantized: what else is linear then computes in its 16 bits."""
+        return self.expert_weight_bytes is not None and not anywhere(self.weight_bytes < 2)
 
     @property
     def embedding_bytes(self) -> Numbers:

@@ -122,6 +122,13 @@ class Scenario:
             raise ParameterError({"prefill_devices": f"prefill_{sentence}"})
         self.device.peak(self.computes_in)
 
+    def having(self, **fields: Any) -> Scenario:
+        """The same scenario with fields that are known to be in order: nothing is checked again."""
+        other = copy(self)
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        return other
+
     @property
     def device(self) -> Accelerator:
         """The accelerator, looked up if it was given by name."""
@@ -166,13 +173,19 @@ class Scenario:
         pool = self.prefill_pool
         if pool is None:
             return self
-        side = copy(self)
-        own: dict[str, Any] = {"prefill_pool": None, "pipeline": 1.0, "data_parallel": 1.0, "expert_parallel": False}
-        own["accelerator"] = self.accelerator if pool.accelerator is None else pool.accelerator
-        own["devices"] = self.devices if pool.devices is None else pool.devices
-        for name, value in own.items():
-            object.__setattr__(side, name, value)
-        return side
+        return self.having(
+            accelerator=self.accelerator if pool.accelerator is None else pool.accelerator,
+            devices=self.devices if pool.devices is None else pool.devices,
+            pipeline=1.0,
+            data_parallel=1.0,
+            expert_parallel=False,
+            prefill_pool=None,
+        )
+
+    @property
+    def tokens_in_step(self) -> Numbers:
+        """Tokens of each sequence that run through a decode step: one, or those that are verified."""
+        return 1.0 if self.speculation is None else self.speculation.verified
 
     @property
     def tokens_per_step(self) -> Numbers:
@@ -185,20 +198,17 @@ class Scenario:
         drafter = None if self.speculation is None else self.speculation.drafter(self.model)
         if drafter is None:
             return None
-        beside = copy(self)
         kept = self.stored
         if not drafter.in_checkpoint:  # neither a format of the model's nor a quantization of it is a draft's
             published = as_published(drafter.transformer)
             kept = replace(published, kv_bytes=kept.kv_bytes, activation_bytes=kept.activation_bytes)
-        own: dict[str, Any] = {
-            "transformer": drafter.transformer,
-            "precision": kept,
-            "speculation": None,
-            "pipeline": 1.0,
-        }
-        own["devices"] = drafter.devices(self.devices)
-        for name, value in own.items():
-            object.__setattr__(beside, name, value)
+        beside = self.having(
+            transformer=drafter.transformer,
+            precision=kept,
+            speculation=None,
+            pipeline=1.0,
+            devices=drafter.devices(self.devices),
+        )
         return Drafting(drafter, beside)
 
     @property
@@ -212,6 +222,29 @@ class Scenario:
     def replica_batch(self) -> Numbers:
         """Sequences of the batch that the fullest replica has."""
         return np.ceil(self.workload.batch / self.data_parallel)
+
+    @property
+    def last_context(self) -> Numbers:
+        """Context of the last of the decode steps that are averaged.
+
+        Of answers that differ the long ones are met in decode more often: over all their steps the
+        mean context is prompt + E[m·(m − 1)] / (2·E[m − 1]) for answers of m tokens, the middle of the
+        first step and of this one. A static batch goes on for all until its longest answer ends.
+        """
+        workload, lengths, mean = self.workload, self.workload.lengths, self.workload.output_tokens
+        if lengths.shape == "fixed":
+            return workload.final_context
+        decoding = mean > 1
+        pairs = (lengths.mean_square(mean) - mean) / np.where(decoding, mean - 1, 1.0)
+        last = np.where(decoding, workload.seq_len + pairs - 1, workload.seq_len)[()]
+        if self.continuous:
+            return last
+        return np.maximum(last, workload.seq_len + lengths.longest(mean, self.replica_batch) - 1)
+
+    @property
+    def mean_context(self) -> Numbers:
+        """Context of the average decode step."""
+        return (self.workload.first_context + self.last_context) / 2
 
     @property
     def stage_share(self) -> Numbers:

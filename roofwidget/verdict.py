@@ -58,12 +58,14 @@ def kept(metrics: Metrics) -> str:
 
 
 def fallen_back(metrics: Metrics) -> str:
-    """Say where a device does not compute in the format that was asked for; nothing else."""
-    scenario = metrics.scenario
-    asked, name = scenario.stored.compute, scenario.device.name or "this device"
-    if asked == scenario.computes_in:
+    """Say where a device does not compute in the format that was asked for, one that prefills too; nothing else."""
+    asked = metrics.scenario.stored.compute
+    sides = (metrics.scenario, metrics.scenario.prefill_side)
+    lacking = [side.device.name or "this device" for side in sides if side.computes_in != asked]
+    if not lacking:
         return ""
-    return f"No {asked} peak of {name} is known: its linear layers compute in 16 bits."
+    names = " and ".join(dict.fromkeys(lacking))
+    return f"No {asked} peak of {names} is known: its linear layers compute in 16 bits."
 
 
 def beyond_the_link(metrics: Metrics) -> str:

@@ -43,8 +43,3 @@ class Workload:
         An answer of one token needs no step; then it is the prompt's, for the step that would follow.
         """
         return self.seq_len + (self.output_tokens > 1)
-
-    @property
-    def mean_context(self) -> Numbers:
-        """Context of the average decode step."""
-        return (self.first_context + self.final_context) / 2

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 from roofwidget import ParameterError, Scenario, Workload, evaluate
 from roofwidget.lengths import SHAPES, Lengths
 from roofwidget.lessons.continuous_batching import lesson, steps
-from roofwidget.serving.continuous_batching import batching, occupancy, place, schedule, static_steps
+from roofwidget.lessons.disaggregation import steps as disaggregation_steps
+from roofwidget.prefill_pool import PrefillPool
+from roofwidget.serving.continuous_batching import batching, occupancy, place, static_steps
 from roofwidget.serving.goodput import request_rate
+from roofwidget.units import grouped
 from roofwidget.widget.views.slots import SlotsView
 
 SAMPLE = (1, 2, 2, 5, 9, 40, 400)
@@ -221,7 +225,8 @@ class TestBatching:
         scenario = Scenario("H100 SXM", "Llama 3.1 8B", workload=workload, data_parallel=2)
         static = request_rate(replace(scenario, continuous=False), 0.1, 0.1, 6)
         refilled = request_rate(scenario, 0.1, 0.1, 6)
-        given = SimpleNamespace(scenario=scenario, tpot=0.1, static_rate=static, continuous_rate=refilled)
+        rates = {"static_rate": static, "continuous_rate": refilled}
+        given = SimpleNamespace(scenario=scenario, tpot_of=lambda continuous: 0.1, **rates)
         figures = batching(given)
         assert figures.steps_static == pytest.approx(5 / 3)
         assert figures.steps_continuous == 1
@@ -230,6 +235,28 @@ class TestBatching:
         assert figures.continuous_requests_per_s == pytest.approx(2 * 7.5)
         assert figures.gain == pytest.approx(7 / 6)
         assert figures.shortest_wait == pytest.approx(4 / 3 * 0.1)
+
+    def test_shown_figures_make_the_rate(self):
+        """Short prompts, whose prefill one by one takes five times as long as that of a whole batch at once."""
+        workload = Workload(64, 128, 32, Lengths("geometric"))
+        metrics = evaluate(Scenario("H100 SXM", "Llama 3.1 8B", workload=workload))
+        (step,) = (step for step in steps(metrics) if step.name == "requests/s of static batches")
+        found = re.fullmatch(r"1 / \((\S+) ms · 1 \+ (\S+) · (\S+) ms · 1 / 32\)", step.figures)
+        prefill, longest, tpot = (float(number) for number in found.groups())
+        assert 1e3 / (prefill + longest * tpot / 32) == pytest.approx(metrics.static_rate, rel=0.005)
+
+    def test_pools_of_their_own(self):
+        """With a pool that prefills, static batches have the rate of their decode: 32 / (steps · TPOT)."""
+        workload = Workload(4096, 128, 32, Lengths("geometric"))
+        scenario = Scenario("H100 SXM", "Llama 3.1 8B", workload=workload, prefill_pool=PrefillPool(instances=4))
+        metrics = evaluate(scenario)
+        assert metrics.continuous_rate == metrics.request_rate == metrics.disaggregation.request_rate
+        assert metrics.static_rate == pytest.approx(32 / (metrics.batching.steps_static * metrics.batching.tpot_static))
+        static = evaluate(replace(scenario, continuous=False))
+        assert static.request_rate == static.static_rate == metrics.static_rate
+        (step,) = (s for s in disaggregation_steps(static) if s.name == "requests of the decode pool")
+        assert step.figures.startswith("32 / ((518 − 1) · ")
+        assert step.result == f"{grouped(metrics.static_rate)} requests/s"
 
     def test_alike_answers_gain_nothing(self):
         """Orca §6.2, homogeneous requests: none leaves early."""
@@ -252,7 +279,7 @@ class TestTimeline:
         """x₁ takes four iterations, x₂ two: its slot computes for nothing at iterations 3 and 4, two steps of eight."""
         static = place(np.array([4, 2, 3]), 2, continuous=False)
         assert static.start.tolist() == [0, 0, 4]
-        assert place(np.array([4, 2]), 2, continuous=False).occupancy == 6 / 8
+        assert place(np.array([4, 2]), 2, continuous=False).occupancy_until(4) == 6 / 8
         continuous = place(np.array([4, 2, 3]), 2, continuous=True)
         assert continuous.rows() == [(0, 0, 4), (1, 0, 2), (1, 2, 5)]
         assert (static.steps, continuous.steps) == (7, 5)
@@ -261,14 +288,14 @@ class TestTimeline:
         """arize.com, "What Is Continuous Batching?": seven of 20 tokens and one of 400 are 540 of 3,200 slot-steps."""
         static = place(np.array([20] * 7 + [400]), 8, continuous=False)
         assert static.steps == 400
-        assert static.occupancy == 540 / 3200
+        assert static.occupancy_until(400) == 540 / 3200
 
     @pytest.mark.parametrize("lengths", ALL)
     def test_many_come_to_what_is_expected(self, lengths):
-        static = schedule(lengths, 100, 8, 16_000, continuous=False, seed=2)
-        continuous = schedule(lengths, 100, 8, 16_000, continuous=True, seed=2)
-        assert static.occupancy == pytest.approx(occupancy(lengths, 100, 8), rel=0.04)
-        assert continuous.occupancy == pytest.approx(1, abs=0.02)
+        answers = lengths.draw(100, 16_000, 2)
+        static, continuous = (place(answers, 8, continuous) for continuous in (False, True))
+        assert static.occupancy_until(static.steps) == pytest.approx(occupancy(lengths, 100, 8), rel=0.04)
+        assert continuous.occupancy_until(continuous.steps) == pytest.approx(1, abs=0.02)
 
     @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 9), st.booleans())
     def test_a_slot_has_one_request_at_a_time(self, lengths, slots, continuous):

@@ -169,6 +169,16 @@ class TestPools:
         assert pools.goodput == (0, 0)
         assert pools.gain == 0
 
+    @pytest.mark.parametrize(("capacity", "fits"), [(17.75e9, True), (17.73e9, False), (17.3e9, False)])
+    def test_prompts_prefilled_together_are_live_together(self, capacity, fits):
+        """Weights of 16.06 GB, keys and values of 16 · 512 tokens of 131,072 bytes 1.07 GB, as many tokens of
+        2 · (4,096 + 14,336) · 2 bytes 0.60 GB: 17.74 GB. With one prompt live, 0.04 GB, it would be 17.17."""
+        pool = PrefillPool(replace(Accelerator.named("H100 SXM"), capacity=capacity), batch=16)
+        scenario = Scenario(
+            "H100 SXM", "Llama 3.1 8B", workload=Workload(512, 64), memory_utilization=1.0, prefill_pool=pool
+        )
+        assert evaluate(scenario).disaggregation.prefill_fits == fits
+
     @pytest.mark.parametrize("objectives", [Objectives(ttft=1e-3), Objectives(tpot=1e-3)])
     def test_none_keeps_what_cannot_be(self, objectives):
         pools = evaluate(replace(DISTSERVE, objectives=objectives)).disaggregation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roofwidget import Transformer, catalog
+from roofwidget import Scenario, Transformer, catalog, evaluate
 
 WEIGHTS = [
     "bf16",
@@ -179,3 +179,49 @@ def test_fp8_cache_holds_twice_the_tokens(name, tokens):
     # The same page: 11.47 GiB of cache in both cases, in blocks of 16 tokens.
     a_token = Transformer.named("Qwen3 4B").kv_bytes_per_token(catalog.entry("kv_formats", name)["kv_bytes"])
     assert 11.47 * GIB / a_token == pytest.approx(tokens, rel=0.001)
+
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+def compressed(weights, activations=None):
+    """What compressed-tensors writes of one group of layers."""
+    return {
+        "quant_method": "compressed-tensors",
+        "config_groups": {"group_0": {"weights": weights, "input_activations": activations}},
+    }
+
+
+CONFIGS = [
+    ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True}, "int4 AWQ"),
+    ({"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": True}, "int4 GPTQ"),
+    (compressed({"num_bits": 4, "type": "int", "group_size": 128, "symmetric": True}), "int4 GPTQ"),
+    (compressed({"num_bits": 4, "type": "int", "group_size": 128, "symmetric": False}), "int4 AWQ"),
+    (compressed({"num_bits": 8, "type": "int"}, {"num_bits": 8, "type": "int"}), "int8 W8A8"),
+    (compressed({"num_bits": 8, "type": "int"}), "int8 weights only"),
+    ({"quant_method": "fp8", "activation_scheme": "dynamic"}, "fp8 W8A8"),
+    ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8 W8A8"),
+    ({"quant_method": "modelopt", "quant_algo": "W8A8_SQ_PER_CHANNEL"}, "int8 W8A8"),
+    ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4 W4A4"),
+]
+
+
+@pytest.mark.parametrize(("quantization", "name"), CONFIGS)
+def test_a_checkpoints_configuration_says_the_same_as_the_catalog(quantization, name):
+    transformer = Transformer.from_hf_config({**LLAMA, "quantization_config": quantization})
+    entry = catalog.entry("weight_formats", name)
+    for figure in ("weight_bytes", "embedding_weight_bytes", "compute"):
+        assert getattr(transformer, figure) == entry[figure]
+
+
+def test_where_experts_alone_are_quantized_all_else_computes_in_16_bits():
+    # nvidia's NVFP4 checkpoints of mixtures leave attention as it was: ignore = ["*self_attn*", "lm_head"].
+    ignoring = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["*self_attn*", "lm_head"]}
+    mixture = {**LLAMA, "model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
+    for quantization, quantized in ((ignoring, {"experts"}), ({**ignoring, "ignore": ["lm_head"]}, None)):
+        model = Transformer.from_hf_config({**mixture, "quantization_config": quantization})
+        found = {node.name for node in evaluate(Scenario("B200 SXM", model)).prefill.nodes if node.linear}
+        assert found == (quantized or {"experts", "QKV projection", "output projection"})

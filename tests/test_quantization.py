@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from roofwidget import Accelerator, Precision, Scenario, Transformer, Workload, catalog, evaluate
 from roofwidget.lessons.quantization import lesson, steps
+from roofwidget.prefill_pool import PrefillPool
 from roofwidget.roofline.timing import BOUNDS
 from roofwidget.serving.goodput import tpots
 from roofwidget.serving.quantization import in_format, quantization
+from roofwidget.verdict import plain, verdict
 from roofwidget.widget.views.quantization import QuantizationView
 
 FORMATS = list(catalog.entries("weight_formats"))
@@ -70,6 +72,12 @@ class TestComputedIn:
         assert shown.now.fell_back
         assert shown.now.computes_in == "bf16"
         assert shown.prefill_gain == pytest.approx(1)
+
+    @pytest.mark.parametrize(("decode", "prefill"), [("H100 SXM", "A100 SXM 80GB"), ("A100 SXM 80GB", "H100 SXM")])
+    def test_the_verdict_names_the_pool_that_falls_back(self, decode, prefill):
+        scenario = replace(on(decode, "fp8 W8A8").scenario, prefill_pool=PrefillPool(prefill))
+        told = plain(verdict(evaluate(scenario)))
+        assert "No fp8 peak of A100 SXM 80GB is known: its linear layers compute in 16 bits." in told
 
     def test_does_not_fall_back_where_there_are_units(self):
         """B200: 9 PFLOP/s of dense FP4, four times its 2.25 in 16 bits. A100: INT8 at twice its 16 bits."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from roofwidget import Accelerator, ParameterError, Precision, Scenario, Transformer, Workload, evaluate
+from roofwidget.lengths import Lengths
 
 
 def scenario(**fields):
@@ -109,9 +110,19 @@ class TestContexts:
         assert Workload(seq_len=100, output_tokens=11).final_context == 110
 
     def test_decode_is_timed_halfway(self):
-        assert Workload(seq_len=100, output_tokens=1).mean_context == 100
-        assert Workload(seq_len=100, output_tokens=2).mean_context == 101  # one step, with its own token
-        assert Workload(seq_len=100, output_tokens=11).mean_context == 105.5  # 101 … 110
+        assert scenario(workload=Workload(100, 1)).mean_context == 100
+        assert scenario(workload=Workload(100, 2)).mean_context == 101  # one step, with its own token
+        assert scenario(workload=Workload(100, 11)).mean_context == 105.5  # 101 … 110
+
+    def test_long_answers_are_met_more_often(self):
+        """Answers of 1 and 3 tokens: two steps in all, both of the long one, at 101 and 102."""
+        listed = Workload(100, 2, lengths=Lengths((1, 3)))
+        assert scenario(workload=listed).mean_context == 101.5
+
+    def test_a_static_batch_goes_on_to_its_longest(self):
+        """Of 1,000 answers of 1 or 11 tokens one has 11, as good as surely: contexts 101 … 110 for all."""
+        listed = Workload(100, 6, 1000, Lengths((1, 11)))
+        assert scenario(workload=listed, continuous=False).mean_context == pytest.approx(105.5)
 
 
 class TestIntegersDoNotWrap:

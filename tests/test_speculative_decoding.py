@@ -371,7 +371,7 @@ class TestWhereItPays:
         figures = metrics.speculation
         assert figures.speedup == pytest.approx(float(at(DENSE, None, 64).tpot / metrics.tpot))
         assert figures.batch_speedup[figures.batch == 64] == pytest.approx(figures.speedup)
-        here = np.interp(metrics.scenario.workload.mean_context, figures.context, figures.context_speedup)
+        here = np.interp(metrics.scenario.mean_context, figures.context, figures.context_speedup)
         assert here == pytest.approx(figures.speedup, rel=1e-3)
         assert figures.draft_time + figures.verify_time == pytest.approx(metrics.decode.time)
 

@@ -57,6 +57,8 @@ def _compute(method: str, quantization: Config) -> str:
         return "fp8"
     if method in ("modelopt", "modelopt_fp4", "nvfp4", "fp4", "modelopt_mixed"):
         algorithm = str(quantization.fields.get("quant_algo") or method).lower()
+        if "int8" in algorithm or "w8a8" in algorithm:  # SmoothQuant
+            return "int8"
         return "fp4" if "fp4" in algorithm else "fp8"
     if method in ("compressed-tensors", "quark"):
         return _inputs(_first_group(quantization))
@@ -81,7 +83,8 @@ def _size(method: str, quantization: Config) -> float | None:
     if method == "mxfp4":
         return MXFP4
     if method in ("gptq", "awq", "auto-round", "auto_round", "intel/auto-round"):
-        return grouped_bytes(quantization.count("bits", default=4), quantization.count("group_size", default=128))
+        bits, group = quantization.count("bits", default=4), quantization.count("group_size", default=128)
+        return grouped_bytes(bits, group, zero_points=method == "awq" and quantization.flag("zero_point", True))
     if method == "bitsandbytes":
         return 0.5 + 4 / 64 if quantization.flag("load_in_4bit", False) else 1.0
     if method in ("modelopt", "modelopt_fp4", "nvfp4", "fp4", "modelopt_mixed"):
@@ -92,9 +95,13 @@ def _size(method: str, quantization: Config) -> float | None:
     return None
 
 
-def grouped_bytes(bits: int, group: int) -> float:
-    """Bytes a weight takes with a 16-bit scale a group: 4 bits and groups of 128 are 4.125 bits."""
-    return bits / 8 + (2 / group if group > 0 else 0.0)
+def grouped_bytes(bits: int, group: int, *, zero_points: bool = False) -> float:
+    """Bytes a weight takes with a 16-bit scale a group, and a zero point as wide as a weight where there are any.
+
+    4 bits and groups of 128 are 4.125 bits, as GPTQ is read; 4.15625 with zero points, as AWQ is.
+    """
+    beside = 16 + bits * zero_points
+    return (bits + (beside / group if group > 0 else 0.0)) / 8
 
 
 def _first_group(quantization: Config) -> Mapping[str, Any]:
@@ -115,7 +122,9 @@ def _weights(group: Mapping[str, Any]) -> float | None:
     if kind.startswith(("fp8", "int8")):
         return 1.0
     bits = weights.get("num_bits") or (4 if kind.startswith("int4") else None)
-    return grouped_bytes(bits, size or 0) if isinstance(bits, int) else None
+    if not isinstance(bits, int):
+        return None
+    return grouped_bytes(bits, size or 0, zero_points=not weights.get("symmetric", True))
 
 
 def _experts_only(method: str, quantization: Config) -> bool:

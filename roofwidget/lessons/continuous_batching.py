@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from roofwidget.evaluate import Metrics
 from roofwidget.step import Step
 from roofwidget.units import count, grouped, percent, seconds
+from roofwidget.validation import Numbers
 
 ORCA = "Yu et al. 2022, “Orca”, OSDI, §3"
 ORDER = "David and Nagaraja 2003, “Order Statistics”, §3.1"
@@ -74,22 +75,10 @@ def steps(metrics: Metrics) -> Iterator[Step]:
         percent(figures.occupancy_static),
         ORCA,
     )
-    yield Step(
-        "requests/s of static batches",
-        "batch / (prefill of its prompts + (longest − 1) · TPOT), on all replicas; of two pools the slower",
-        f"{grouped(workload.batch, 12)} / ({grouped(batch, 12)} · {seconds(metrics.ttft)} + "
-        f"{grouped(figures.steps_static, 4)} · {seconds(metrics.tpot)})",
-        f"{grouped(figures.static_requests_per_s)} requests/s",
-        ORCA,
-    )
-    yield Step(
-        "requests/s of continuous batching",
-        "the same with the mean in place of the longest",
-        f"{grouped(workload.batch, 12)} / ({grouped(batch, 12)} · {seconds(metrics.ttft)} + "
-        f"{grouped(figures.steps_continuous, 12)} · {seconds(metrics.tpot)})",
-        f"{grouped(figures.continuous_requests_per_s)} requests/s",
-        ORCA,
-    )
+    static = (figures.steps_static, figures.tpot_static, figures.static_requests_per_s)
+    continuous = (figures.steps_continuous, figures.tpot_continuous, figures.continuous_requests_per_s)
+    yield requests(metrics, "static batches", "longest", *static)
+    yield requests(metrics, "continuous batching", "mean", *continuous)
     yield Step(
         "gain of continuous batching",
         "its requests/s / those of static batches",
@@ -100,7 +89,21 @@ def steps(metrics: Metrics) -> Iterator[Step]:
     yield Step(
         "wait of a static batch’s shortest answer",
         "(longest − shortest) · TPOT",
-        f"({grouped(longest, 4)} − {grouped(shortest, 4)}) · {seconds(metrics.tpot)}",
+        f"({grouped(longest, 4)} − {grouped(shortest, 4)}) · {seconds(figures.tpot_static)}",
         seconds(figures.shortest_wait),
         ORCA,
     )
+
+
+def requests(metrics: Metrics, name: str, length: str, steps: Numbers, tpot: Numbers, rate: Numbers) -> Step:
+    """How requests/s were made: of the pool that the other waits for, where each has its own."""
+    scenario = metrics.scenario
+    decode = f"{grouped(steps, 4)} · {seconds(tpot)}"
+    batch, replicas = grouped(scenario.workload.batch, 12), grouped(scenario.data_parallel, 12)
+    formula = f"replicas / (TTFT · fullest stage's share + ({length} − 1) · TPOT · replicas / batch)"
+    prefill = f"{seconds(metrics.ttft)} · {grouped(scenario.stage_share, 4)}"
+    put_in = f"{replicas} / ({prefill} + {decode} · {replicas} / {batch})"
+    if scenario.prefill_pool is not None:
+        formula = f"batch / (({length} − 1) · TPOT), at most what the prefill pool and the link let through"
+        put_in = f"{batch} / ({decode})"
+    return Step(f"requests/s of {name}", formula, put_in, f"{grouped(rate)} requests/s", ORCA)

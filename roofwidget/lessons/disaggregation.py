@@ -78,7 +78,9 @@ def steps(metrics: Metrics) -> Iterator[Step]:
     pools, pool, scenario = metrics.disaggregation, metrics.scenario.prefill_pool, metrics.scenario
     if pools is None or pool is None:
         return
-    answer = f"({grouped(scenario.workload.output_tokens, 12)} − 1)"
+    counted, tokens = "output", grouped(scenario.workload.output_tokens, 12)
+    if not scenario.continuous:
+        counted, tokens = "longest", grouped(metrics.batching.steps_static + 1, 4)
     batch, tpot = grouped(scenario.workload.batch, 12), seconds(metrics.tpot)
     yield Step(
         "KV cache transfer",
@@ -96,8 +98,8 @@ def steps(metrics: Metrics) -> Iterator[Step]:
     )
     yield Step(
         "requests of the decode pool",
-        "batch / ((output − 1) · time per output token)",
-        f"{batch} / ({answer} · {tpot})",
+        f"batch / (({counted} − 1) · time per output token)",
+        f"{batch} / (({tokens} − 1) · {tpot})",
         f"{grouped(pools.decode_rate)} requests/s",
         "Little's law",
     )

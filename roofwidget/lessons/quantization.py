@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from roofwidget.architecture.feed_forward import Experts
 from roofwidget.evaluate import Metrics
-from roofwidget.roofline.memory import decode_tokens
 from roofwidget.roofline.timing import total
 from roofwidget.serving.quantization import AS_SET, SIXTEEN_BITS, Formatted, Quantization
 from roofwidget.step import Step
@@ -70,7 +69,7 @@ def _stops(metrics: Metrics, figures: Quantization) -> str:
     if any(isinstance(block.ffn, Experts) for block in metrics.scenario.model.blocks):
         return f"The compute roof stays: it gains nothing where experts compute for longer than they read; {dilutes}."
     turn = grouped(figures.turning_batch, 2)
-    end = grouped(metrics.ridge / decode_tokens(metrics.scenario), 2)
+    end = grouped(metrics.ridge / metrics.scenario.tokens_in_step, 2)
     return (
         f"The compute roof stays: beyond {turn} sequences at once linear layers compute for longer than they read, "
         f"from {end} on it gains nothing; {dilutes}."
@@ -110,7 +109,7 @@ def steps(metrics: Metrics) -> Iterator[Step]:
         "batch from which a linear layer computes",
         "peak · bytes a weight / (2 · bandwidth · tokens of a sequence in a step): 2 FLOP a weight and token",
         f"{si(scenario.peak, 'FLOP/s', 4)} · {grouped(scenario.stored.weight_bytes, 4)} B"
-        f" / (2 · {si(scenario.device.bandwidth, 'B/s', 4)} · {grouped(decode_tokens(scenario), 12)})",
+        f" / (2 · {si(scenario.device.bandwidth, 'B/s', 4)} · {grouped(scenario.tokens_in_step, 12)})",
         f"{grouped(figures.turning_batch)} sequences",
         MARLIN,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,7 +150,7 @@ def activation_bytes(scenario: Scenario) -> Numbers:
 
 def tokens_at_once(scenario: Scenario) -> Numbers:
     """Tokens that go through a layer together in the larger of the passes."""
-    return np.maximum(prefill_tokens_at_once(scenario), scenario.microbatch * decode_tokens(scenario))
+    return np.maximum(prefill_tokens_at_once(scenario), scenario.microbatch * scenario.tokens_in_step)
 
 
 def prefill_tokens_at_once(scenario: Scenario) -> Numbers:
@@ -159,11 +158,6 @@ def prefill_tokens_at_once(scenario: Scenario) -> Numbers:
     if scenario.prefill_pool is not None:
         return 0.0
     return np.minimum(scenario.workload.seq_len - scenario.prefix.cached, PREFILL_CHUNK)
-
-
-def decode_tokens(scenario: Scenario) -> Numbers:
-    """Tokens of each sequence in a decode step: one, or those that are verified."""
-    return 1.0 if scenario.speculation is None else scenario.speculation.verified
 
 
 def largest_batch(scenario: Scenario) -> Numbers:
@@ -191,7 +185,7 @@ def fitting_sequences(scenario: Scenario, sequence: Numbers, once: Numbers = 0.0
     """
     memory = footprint(with_batch(scenario, 1.0))
     left, parts = memory.usable - memory.weights - once, scenario.parts
-    active = activation_bytes_per_token(scenario) * decode_tokens(scenario)
+    active = activation_bytes_per_token(scenario) * scenario.tokens_in_step
     beside_chunk = (left - memory.activations) // sequence
     part = left // (parts * sequence + active)  # sequences of each, where all are as large
     beside_own = np.maximum(parts * part, (left - (part + 1) * active) // sequence)
@@ -218,16 +212,9 @@ def devices_needed(scenario: Scenario) -> Numbers:
 
 def with_devices(scenario: Scenario, devices: Numbers) -> Scenario:
     """The same scenario on other numbers of devices, which are known to share its heads evenly."""
-    return _with(scenario, "devices", devices)
+    return scenario.having(devices=devices)
 
 
 def with_batch(scenario: Scenario, batch: Numbers) -> Scenario:
     """The same scenario at another batch."""
-    return _with(scenario, "workload", replace(scenario.workload, batch=batch))
-
-
-def _with(scenario: Scenario, field: str, value: Any) -> Scenario:
-    """The same scenario with a field that is in order: nothing else that it checks hangs on it."""
-    other = copy(scenario)
-    object.__setattr__(other, field, value)
-    return other
+    return scenario.having(workload=replace(scenario.workload, batch=batch))

@@ -43,9 +43,10 @@ def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     is a round: drafts, and the pass that verifies them.
     """
     workload, batch, routed = scenario.workload, scenario.microbatch, scenario.routed_batch
-    new = 1.0 if scenario.speculation is None else scenario.speculation.verified
     shared = shared_tokens(scenario) if scenario.prefix.cascade else 0.0
-    extent = Extent.decode(batch, workload.first_context, workload.final_context, routed, new, shared)
+    extent = Extent.decode(
+        batch, workload.first_context, scenario.last_context, routed, scenario.tokens_in_step, shared
+    )
     return (*forward_nodes(scenario, extent), *draft_nodes(scenario, extent))
 
 
@@ -119,7 +120,7 @@ def as_node(work: Work, layers: Numbers, precision: Precision) -> Node:
         weight_bytes=layers * weights,
         kv_bytes=layers * (work.kv * precision.kv_bytes + work.state_bytes),
         activation_bytes=layers * work.activations * precision.activation_bytes,
-        linear=work.linear,
+        linear=work.linear and (not precision.experts_only or anywhere(work.expert_weights)),
     )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofwidget.roofline.memory import Footprint, footprint, with_batch
-from roofwidget.roofline.nodes import decode_nodes
-from roofwidget.roofline.timing import BOUNDS, Pass, time_pass
+from roofwidget.roofline.passes import decode_pass
+from roofwidget.roofline.timing import BOUNDS, Pass
 from roofwidget.scenario import Scenario
 
 COMPUTE = BOUNDS.index("compute")
@@ -77,8 +77,7 @@ def batch_curve(scenario: Scenario, wall: float) -> BatchCurve:
 
 def decode_at(scenario: Scenario, batch: NDArray[np.float64]) -> Pass:
     """The decode step of a scenario at these batches."""
-    along = with_batch(scenario, batch)
-    return time_pass(decode_nodes(along), along)
+    return decode_pass(with_batch(scenario, batch))
 
 
 def _knee(scenario: Scenario, batch: NDArray[np.float64], bound: NDArray[np.intp]) -> float | None:

@@ -66,6 +66,8 @@ class Batching:
         Share of a static batch's tokens that were asked for.
     steps_static, steps_continuous
         Decode steps of a static batch, and of an answer that waits for no other.
+    tpot_static, tpot_continuous
+        Time of such a step, s.
     static_requests_per_s, continuous_requests_per_s
         Requests/s of all replicas.
     shortest_wait
@@ -75,6 +77,8 @@ class Batching:
     occupancy_static: Numbers
     steps_static: Numbers
     steps_continuous: Numbers
+    tpot_static: Numbers
+    tpot_continuous: Numbers
     static_requests_per_s: Numbers
     continuous_requests_per_s: Numbers
     shortest_wait: Numbers
@@ -89,14 +93,16 @@ def batching(metrics: Metrics) -> Batching:
     """Both ways to batch a scenario's requests; each replica has its own static batch."""
     workload, batch = metrics.scenario.workload, metrics.scenario.replica_batch
     lengths, mean = workload.lengths, workload.output_tokens
-    steps = static_steps(lengths, mean, batch)
+    steps, tpot = static_steps(lengths, mean, batch), metrics.tpot_of(continuous=False)
     return Batching(
         occupancy_static=occupancy(lengths, mean, batch),
         steps_static=steps,
         steps_continuous=continuous_steps(mean),
+        tpot_static=tpot,
+        tpot_continuous=metrics.tpot_of(continuous=True),
         static_requests_per_s=metrics.static_rate,
         continuous_requests_per_s=metrics.continuous_rate,
-        shortest_wait=(lengths.longest(mean, batch) - lengths.shortest(mean, batch)) * metrics.tpot,
+        shortest_wait=(lengths.longest(mean, batch) - lengths.shortest(mean, batch)) * tpot,
     )
 
 
@@ -122,11 +128,6 @@ class Timeline:
         """Steps until all have ended."""
         return int(self.end.max())
 
-    @property
-    def occupancy(self) -> float:
-        """Share of all slots' steps, until all have ended, that make a token which was asked for."""
-        return self.occupancy_until(self.steps)
-
     def occupancy_until(self, step: int) -> float:
         """Share of all slots' steps before this one that make a token which was asked for."""
         made = np.clip(self.end, 0, step) - np.clip(self.start, 0, step)
@@ -141,18 +142,10 @@ class Timeline:
         return list(zip(self.slot.tolist(), self.start.tolist(), self.end.tolist(), strict=True))
 
 
-def schedule(lengths: Lengths, mean: float, slots: int, requests: int, continuous: bool, seed: int = 0) -> Timeline:
-    """Serve requests that are all there from the start, first come, first served.
-
-    With the same seed both ways serve the same answers. They have whole lengths; prefill counts as the step of the
-    first token.
-    """
-    return place(lengths.draw(mean, requests, seed), slots, continuous)
-
-
 def place(lengths: NDArray[np.int64], slots: int, continuous: bool) -> Timeline:
-    """Give answers of these lengths, shape (requests,), their slots.
+    """Give answers of these lengths, shape (requests,), their slots; all are there from the start.
 
+    Prefill counts as the step of the first token.
     Continuous: each takes the slot that is free first. Static: as many as there are slots start together, once
     all of the batch before have ended.
     """

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from roofwidget.kv_allocation import EXACT
 from roofwidget.prefill_pool import PrefillPool
-from roofwidget.roofline.memory import kv_bytes_at, largest_batch
-from roofwidget.roofline.nodes import prefill_nodes
-from roofwidget.roofline.timing import time_pass
+from roofwidget.roofline.memory import PREFILL_CHUNK, activation_bytes_per_token, footprint, kv_bytes_at
+from roofwidget.roofline.passes import prefill_pass
 from roofwidget.scenario import Scenario
 from roofwidget.serving.colocation import colocated_tpot, colocated_ttft, kept_colocated, per_token
 from roofwidget.serving.continuous_batching import slot_steps
@@ -124,10 +123,10 @@ def disaggregation(metrics: Metrics) -> Disaggregation | None:
     if pool is None:
         return None
     colocated = replace(scenario, prefill_pool=None)
-    together = time_pass(prefill_nodes(scenario, pool.batch), scenario.prefill_side).time
+    together = metrics.pool_pass_time
     busy = Busy(*(float(seconds) for seconds in busy_seconds(scenario, pool, together, metrics.tpot)))
     batch, tpot = float(scenario.workload.batch), float(metrics.tpot)
-    alone = float(time_pass(prefill_nodes(colocated), colocated).time)
+    alone = float(prefill_pass(colocated).time)
     copies = colocated_copies(scenario, pool)
     return Disaggregation(
         transfer_bytes=float(transfer_bytes(scenario)),
@@ -239,5 +238,7 @@ def kept_by_pools(scenario: Scenario, pool: PrefillPool, ttft: float, busy: Busy
 def fits_prefill(scenario: Scenario, pool: PrefillPool) -> bool:
     """Whether an instance has room for the prompts it prefills together."""
     side = scenario.prefill_side
-    prompts = replace(side, workload=replace(side.workload, output_tokens=1.0), kv_allocation=EXACT)
-    return bool(largest_batch(prompts) >= pool.batch)
+    prompts = replace(side.workload, output_tokens=1.0, batch=pool.batch)
+    held = footprint(side.having(workload=prompts, kv_allocation=EXACT))
+    together = np.minimum(pool.batch * (prompts.seq_len - side.prefix.cached), PREFILL_CHUNK)
+    return bool(held.weights + held.kv_cache + together * activation_bytes_per_token(side) <= held.usable)

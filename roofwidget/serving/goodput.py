@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from roofwidget.roofline.memory import with_batch
+from roofwidget.roofline.passes import time_per_output_token
 from roofwidget.scenario import Scenario
-from roofwidget.serving.batch_curve import decode_at
 from roofwidget.serving.continuous_batching import slot_steps
 from roofwidget.validation import Numbers
 
@@ -75,7 +76,7 @@ def largest_that(keeps: Callable[[Batches], NDArray[np.bool_]], largest: float) 
 
 def tpots(scenario: Scenario, batches: Batches) -> Batches:
     """Times per output token at these batches, s."""
-    return np.broadcast_to(decode_at(scenario, batches).time / scenario.tokens_per_step, batches.shape)
+    return np.broadcast_to(time_per_output_token(with_batch(scenario, batches)), batches.shape)
 
 
 def request_rate(scenario: Scenario, ttft: Numbers, tpot: Numbers, batch: Numbers) -> Numbers:

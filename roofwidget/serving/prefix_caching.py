@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from roofwidget.prefix import NO_PREFIX
 from roofwidget.roofline.memory import footprint, kv_bytes_at, largest_batch, shared_tokens
-from roofwidget.roofline.nodes import prefill_nodes
-from roofwidget.roofline.timing import time_pass
+from roofwidget.roofline.passes import prefill_pass, time_per_output_token
 from roofwidget.scenario import Scenario
-from roofwidget.serving.goodput import request_rate, tpots
+from roofwidget.serving.goodput import request_rate
 
 if TYPE_CHECKING:
     from roofwidget.evaluate import Metrics
@@ -78,7 +77,7 @@ def prefix_caching(metrics: Metrics) -> PrefixCaching | None:
         cached=float(scenario.prefix.cached),
         prompt=float(scenario.workload.seq_len),
         ttft=float(metrics.ttft),
-        cold_ttft=float(time_pass(prefill_nodes(cold), cold.prefill_side).time),
+        cold_ttft=float(prefill_pass(cold).time),
         hit_ttfts=ttfts(scenario, HIT_RATES),
         kept_bytes=float(kv_bytes_at(scenario, shared)) if shared else 0.0,
         kv_cache=float(metrics.memory.kv_cache),
@@ -93,8 +92,8 @@ def prefix_caching(metrics: Metrics) -> PrefixCaching | None:
 
 def ttfts(scenario: Scenario, hit_rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times to first token at these hit rates, s."""
-    side = replace(scenario.prefill_side, prefix=replace(scenario.prefix, hit_rate=hit_rates))
-    return np.broadcast_to(time_pass(prefill_nodes(side), side).time, hit_rates.shape)
+    along = replace(scenario, prefix=replace(scenario.prefix, hit_rate=hit_rates))
+    return np.broadcast_to(prefill_pass(along).time, hit_rates.shape)
 
 
 def prefill_share(metrics: Metrics, ttft: float) -> float:
@@ -106,4 +105,4 @@ def prefill_share(metrics: Metrics, ttft: float) -> float:
 
 def _tpot(scenario: Scenario, cascade: bool) -> float:
     other = replace(scenario, prefix=replace(scenario.prefix, cascade=cascade))
-    return float(tpots(other, np.array([float(scenario.workload.batch)]))[0])
+    return float(time_per_output_token(other))

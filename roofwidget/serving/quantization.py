@@ -15,9 +15,8 @@ import numpy as np
 
 from roofwidget import catalog
 from roofwidget.precision import Precision
-from roofwidget.roofline.memory import decode_tokens, kv_bytes, largest_batch, weight_bytes, with_batch
-from roofwidget.roofline.nodes import decode_nodes, prefill_nodes
-from roofwidget.roofline.timing import time_pass
+from roofwidget.roofline.memory import kv_bytes, largest_batch, weight_bytes, with_batch
+from roofwidget.roofline.passes import prefill_pass, time_per_output_token
 from roofwidget.scenario import Scenario
 from roofwidget.validation import Numbers
 
@@ -181,16 +180,16 @@ def same(one: Precision, other: Precision) -> bool:
 
 def formatted(scenario: Scenario, names: list[str]) -> dict[str, Formatted]:
     """What a scenario comes to whose weights are in these formats, along its last axis."""
-    side, batch, stored = scenario.prefill_side, float(scenario.workload.batch), scenario.stored
+    batch, stored = float(scenario.workload.batch), scenario.stored
     largest = np.broadcast_to(largest_batch(scenario), len(names))
     batches = np.stack([np.ones(len(names)), np.full(len(names), batch), np.maximum(largest, 1)])
     figures = {
         "bits": 8 * np.asarray(stored.expert_bytes),
         "weights": weight_bytes(scenario),
-        "ttft": time_pass(prefill_nodes(side), side).time,
+        "ttft": prefill_pass(scenario).time,
         "largest_batch": largest,
     }
-    figures["tpot_alone"], figures["tpot"], full = step_time(with_batch(scenario, batches))
+    figures["tpot_alone"], figures["tpot"], full = np.asarray(time_per_output_token(with_batch(scenario, batches)))
     figures["throughput"] = largest / full
     columns = {key: np.broadcast_to(figure, len(names)).tolist() for key, figure in figures.items()}
     return {
@@ -205,11 +204,6 @@ def formatted(scenario: Scenario, names: list[str]) -> dict[str, Formatted]:
     }
 
 
-def step_time(scenario: Scenario) -> Any:
-    """Time per output token, s."""
-    return time_pass(decode_nodes(scenario), scenario).time / scenario.tokens_per_step
-
-
 def told(name: str) -> dict[str, Any]:
     """What the catalog says of a format in words; nothing of what is none of its."""
     facts = catalog.entries("weight_formats").get(name, {})
@@ -220,7 +214,7 @@ def formatted_caches(scenario: Scenario) -> tuple[FormattedCache, ...]:
     """What a scenario of plain numbers comes to with its KV cache in every format of the catalog."""
     sizes = {name: facts["kv_bytes"] for name, facts in catalog.entries("kv_formats").items()}
     along = replace(scenario, precision=replace(scenario.stored, kv_bytes=np.array([*sizes.values()])))
-    figures = (kv_bytes(along, along.replica_batch), step_time(along), largest_batch(along))
+    figures = (kv_bytes(along, along.replica_batch), time_per_output_token(along), largest_batch(along))
     kept, times, largest = (np.broadcast_to(figure, len(sizes)).tolist() for figure in figures)
     return tuple(
         FormattedCache(name, size, kept[i], times[i], largest[i], size == scenario.stored.kv_bytes)
@@ -235,4 +229,4 @@ def turning_batch(scenario: Scenario) -> Any:
     sees fewer sequences.
     """
     ridge: Numbers = scenario.peak / scenario.device.bandwidth
-    return ridge * scenario.stored.weight_bytes / 2 / decode_tokens(scenario)
+    return ridge * scenario.stored.weight_bytes / 2 / scenario.tokens_in_step

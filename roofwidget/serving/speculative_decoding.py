@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from roofwidget.accepted import chain_tokens
 from roofwidget.kv_allocation import EXACT
-from roofwidget.roofline.nodes import decode_nodes
-from roofwidget.roofline.timing import Pass, time_pass
+from roofwidget.roofline.passes import decode_pass, time_per_output_token
+from roofwidget.roofline.timing import Pass
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import decode_at
 from roofwidget.speculation import Speculation
@@ -107,7 +107,7 @@ def speculation(metrics: Metrics) -> SpeculationFigures | None:
     if scenario.speculation is None:
         return None
     plain = replace(scenario, speculation=None)
-    draft_time, plain_tpot = time_of_drafts(decode), float(step(plain).time)
+    draft_time, plain_tpot = time_of_drafts(decode), float(decode_pass(plain).time)
     drafting = scenario.drafting
     passes = 1.0 if drafting is None else float(drafting.drafter.passes)
     batch, context = metrics.batch_curve.batch, contexts(scenario)
@@ -124,14 +124,11 @@ def speculation(metrics: Metrics) -> SpeculationFigures | None:
         batch_speedup=speedups(decode_at(plain, batch), decode_at(scenario, batch), scenario.tokens_per_step),
         context=context,
         context_speedup=speedups(
-            step(at_context(plain, context)), step(at_context(scenario, context)), scenario.tokens_per_step
+            decode_pass(at_context(plain, context)),
+            decode_pass(at_context(scenario, context)),
+            scenario.tokens_per_step,
         ),
     )
-
-
-def step(scenario: Scenario) -> Pass:
-    """A decode step: one token of each sequence, or a round."""
-    return time_pass(decode_nodes(scenario), scenario)
 
 
 def speedups(plain: Pass, drafted: Pass, tokens: Numbers) -> Floats:
@@ -153,7 +150,7 @@ def speedup_by_tokens(scenario: Scenario, drafts: Speculation, plain_tpot: float
     """Speed-up with each number of tokens drafted in a row, up to `MOST_TOKENS` or those of the tree."""
     most = MOST_TOKENS if drafts.tree_tokens is None else min(MOST_TOKENS, int(drafts.tree_tokens))
     along = replace(scenario, speculation=replace(drafts, tokens=np.arange(1.0, most + 1)))
-    return np.broadcast_to(plain_tpot * along.tokens_per_step / step(along).time, (most,))
+    return np.broadcast_to(plain_tpot / time_per_output_token(along), (most,))
 
 
 def break_even(drafts: Speculation, round_time: float) -> float | None:

@@ -83,6 +83,27 @@ def change(widget: ipywidgets.Widget, **traits: Any) -> None:
         setattr(widget, name, value)
 
 
+def foldaway(*figures: bqplot.Figure) -> ipywidgets.Box:
+    """A box of figures, side by side where there is room, that `fold` opens; closed at first."""
+    box = ipywidgets.Box(
+        figures,
+        layout=ipywidgets.Layout(
+            display="grid",
+            grid_template_columns="repeat(auto-fit, minmax(min(280px, 100%), 1fr))",
+            min_width="0",
+            min_height="0",
+            overflow="hidden",
+        ),
+    )
+    fold(box, closed=True)
+    return box
+
+
+def fold(box: ipywidgets.Box, *, closed: bool) -> None:
+    """Close a box or open it; its figures stay displayed: without a size bqplot complains of them."""
+    change(box.layout, height="0" if closed else "auto", visibility="hidden" if closed else "visible")
+
+
 def floats(values: Any) -> NDArray[np.float64]:
     """A float64 array: bqplot cuts int64 to int32 without a word."""
     return np.asarray(values, np.float64)

@@ -16,9 +16,6 @@ from roofwidget.widget import theme
 from roofwidget.widget.views import figure as fig
 
 HEIGHT = "210px"
-SHOWN = {"height": "auto", "visibility": "visible"}
-HIDDEN = {"height": "0", "visibility": "hidden"}
-"""A figure that is not displayed at all has no size, which bqplot complains of."""
 OFF = "Off: every prompt is computed from its first token. “prefix”, under Techniques, caches what prompts begin with."
 NOTE = f"color:{theme.MUTED}"
 HATCH = f"repeating-linear-gradient(45deg, {theme.MUTED} 0 1.5px, transparent 1.5px 5px)"
@@ -32,17 +29,7 @@ class PrefixCachingView:
     def __init__(self) -> None:
         self.bars = ipywidgets.HTML()
         self.by_hit_rate = HitRateFigure()
-        self.box = ipywidgets.Box(
-            [self.by_hit_rate.figure],
-            layout=ipywidgets.Layout(
-                display="grid",
-                grid_template_columns="minmax(0, 1fr)",
-                min_width="0",
-                min_height="0",
-                overflow="hidden",
-                **HIDDEN,
-            ),
-        )
+        self.box = fig.foldaway(self.by_hit_rate.figure)
         self.widget = ipywidgets.VBox([self.bars, self.box])
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-prefix-caching")
@@ -50,7 +37,7 @@ class PrefixCachingView:
     def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the prefix in these metrics; the curve of those pinned lies behind."""
         figures, prefix = metrics.prefix_caching, metrics.scenario.prefix
-        fig.change(self.box.layout, **(HIDDEN if figures is None else SHOWN))
+        fig.fold(self.box, closed=figures is None)
         title = "Prefix caching"
         if figures is None:
             self.bars.value = fig.heading(title, "· off") + f'<p style="margin:4px 0;font-size:12px;{NOTE}">{OFF}</p>'

@@ -17,10 +17,6 @@ from roofwidget.widget.views.batch_curve import FIRST, batch_ticks, beside
 Floats = NDArray[np.float64]
 
 HEIGHT = "250px"
-SIDE_BY_SIDE = "repeat(auto-fit, minmax(280px, 1fr))"
-SHOWN = {"height": "auto", "visibility": "visible"}
-HIDDEN = {"height": "0", "visibility": "hidden"}
-"""A figure that is not displayed at all has no size, which bqplot complains of."""
 
 
 class SpeculationView:
@@ -30,17 +26,7 @@ class SpeculationView:
         self.by_batch = SpeedupFigure("batch (sequences)")
         self.by_context = SpeedupFigure("context (tokens)")
         self.head = ipywidgets.HTML()
-        self.figures = ipywidgets.Box(
-            [self.by_batch.figure, self.by_context.figure],
-            layout=ipywidgets.Layout(
-                display="grid",
-                grid_template_columns=SIDE_BY_SIDE,
-                min_width="0",
-                min_height="0",
-                overflow="hidden",
-                **HIDDEN,
-            ),
-        )
+        self.figures = fig.foldaway(self.by_batch.figure, self.by_context.figure)
         self.widget = ipywidgets.VBox([self.head, self.figures])
         self.widget.add_class("rw-view")
         self.widget.add_class("rw-speculation")
@@ -48,7 +34,7 @@ class SpeculationView:
     def draw(self, metrics: Metrics, pinned: Metrics | None = None) -> None:
         """Draw the speed-up in these metrics, and that of the pinned ones behind it."""
         figures = metrics.speculation
-        fig.change(self.figures.layout, **(HIDDEN if figures is None else SHOWN))
+        fig.fold(self.figures, closed=figures is None)
         if figures is None:
             self.head.value = fig.heading("Speculative decoding", "· off: nothing drafts tokens")
             return
@@ -62,7 +48,7 @@ class SpeculationView:
         self.by_context.stretch(first, last, fig.decades(first, last), top)
         self.by_batch.draw(figures.batch, figures.batch_speedup, float(workload.batch), figures.speedup, wall)
         self.by_context.draw(
-            figures.context, figures.context_speedup, float(workload.mean_context), figures.speedup, np.inf
+            figures.context, figures.context_speedup, float(metrics.scenario.mean_context), figures.speedup, np.inf
         )
         self.by_batch.draw_ghost(None if then is None else (then.batch, then.batch_speedup))
         self.by_context.draw_ghost(None if then is None else (then.context, then.context_speedup))
