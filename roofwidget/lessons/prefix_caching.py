@@ -17,10 +17,9 @@ def lesson(metrics: Metrics) -> str:
     """What a cached prefix buys in a scenario of plain numbers, what it costs, and when it stops paying."""
     figures = metrics.prefix_caching
     if figures is None:
-        share = prefill_share(metrics, float(metrics.ttft))
         return (
-            f"Nothing of a prompt is cached: each request takes {seconds(metrics.ttft)} of prefill, {percent(share)} "
-            "of the device time that it needs. If prompts begin alike (a system prompt, a document, earlier "
+            f"Nothing of a prompt is cached: each request takes {seconds(metrics.ttft)} of prefill"
+            f"{_of_all(metrics, float(metrics.ttft))}. If prompts begin alike (a system prompt, a document, earlier "
             "turns), what they share need not be computed again, and is kept once for all of them."
         )
     if not figures.cached:
@@ -54,11 +53,8 @@ def _costs(figures: PrefixCaching) -> str:
 
 
 def _stops(metrics: Metrics, figures: PrefixCaching) -> str:
-    share = percent(prefill_share(metrics, figures.cold_ttft))
-    ends = (
-        f"It stops paying where prompts differ early, and with long answers: without it prefill would be {share} "
-        "of the device time that a request needs."
-    )
+    cold = f"{seconds(figures.cold_ttft)}{_of_all(metrics, figures.cold_ttft)}"
+    ends = f"It stops paying where prompts differ early, and with long answers: without it prefill would take {cold}."
     saved = 1 - figures.cascade_tpot / figures.plain_tpot
     if saved < 0.005:
         return f"{ends} Decode gains nothing from it."
@@ -67,6 +63,13 @@ def _stops(metrics: Metrics, figures: PrefixCaching) -> str:
         return f"{ends} Cascade attention reads it once a step: {once} a token instead of {plain}."
     batch = grouped(metrics.scenario.microbatch, 12)
     return f"{ends} A step still reads it {batch} times: cascade attention would bring {once} a token, not {plain}."
+
+
+def _of_all(metrics: Metrics, ttft: float) -> str:
+    """Which share of a request's device time a prefill is; nothing where it has devices of its own."""
+    if metrics.scenario.prefill_pool is not None:
+        return ""
+    return f", {percent(prefill_share(metrics, ttft))} of the device time that it needs"
 
 
 def steps(metrics: Metrics) -> Iterator[Step]:

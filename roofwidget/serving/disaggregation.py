@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from roofwidget.kv_allocation import EXACT
 from roofwidget.prefill_pool import PrefillPool
-from roofwidget.roofline.memory import PREFILL_CHUNK, activation_bytes_per_token, footprint, kv_bytes_at
+from roofwidget.roofline.memory import PREFILL_CHUNK, activation_bytes_per_token, footprint, kv_bytes_at, shared_tokens
 from roofwidget.roofline.passes import prefill_pass
 from roofwidget.scenario import Scenario
 from roofwidget.serving.colocation import colocated_tpot, colocated_ttft, kept_colocated, per_token
@@ -151,9 +151,10 @@ def disaggregation(metrics: Metrics) -> Disaggregation | None:
 def transfer_bytes(scenario: Scenario) -> Numbers:
     """Bytes of a prompt's KV cache that a device sends or receives, of the pool where that is more.
 
-    The devices of an instance send their shares at once, and those of a replica receive at once.
+    The devices of an instance send their shares at once, and those of a replica receive at once. A prefix
+    that sequences share is there already.
     """
-    prompt = scenario.workload.seq_len
+    prompt = scenario.workload.seq_len - shared_tokens(scenario)
     return np.maximum(kv_bytes_at(scenario.prefill_side, prompt), kv_bytes_at(scenario, prompt))
 
 
@@ -175,8 +176,9 @@ def busy_seconds(scenario: Scenario, pool: PrefillPool, prefill_time: Numbers, t
     a prompt's KV cache at a time, and all replicas receive.
     """
     workload = scenario.workload
-    sent = kv_bytes_at(scenario.prefill_side, workload.seq_len) / pool.instances
-    received = kv_bytes_at(scenario, workload.seq_len) / scenario.data_parallel
+    sent_tokens = workload.seq_len - shared_tokens(scenario)
+    sent = kv_bytes_at(scenario.prefill_side, sent_tokens) / pool.instances
+    received = kv_bytes_at(scenario, sent_tokens) / scenario.data_parallel
     return Busy(
         prefill=prefill_time / (pool.batch * pool.instances),
         link=np.maximum(sent, received) / pool.link_bandwidth,
