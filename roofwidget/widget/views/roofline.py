@@ -62,7 +62,7 @@ class RooflineView:
             line_style="dashed",
             visible=False,
         )
-        self.ceiling_labels = fig.labels(scales, align="end", x_offset=-4, y_offset=11)
+        self.ceiling_labels = fig.labels(scales, align="end", x_offset=-4, y_offset=15)
         self.ghost = fig.ghost(scales)
         self.ghost_dots = bqplot.Scatter(
             x=np.ones(1),
