@@ -30,12 +30,12 @@ def parsed(text: str, name: str) -> list[Fields]:
     MeasurementError
         If it is cut off, empty or none of the three.
     """
-    text = text.lstrip("\ufeff").strip(SPACE)
-    if not text:
+    text = text.lstrip("\ufeff")
+    if not text.strip(SPACE):
         raise MeasurementError(f"{name} is empty: there is no result in it")
-    if text.startswith(("{", "[")):
-        return _from_json(text, name)
-    lines = text.splitlines()
+    if text.lstrip(SPACE).startswith(("{", "[")):
+        return _from_json(text.rstrip(SPACE), name)
+    lines = text.strip("\r\n").splitlines()  # a tab at an end is an empty cell
     rows = [line.strip() for line in lines if line.lstrip().startswith("|")]
     return _from_markdown(rows, name) if rows else _from_csv(lines, name)
 
@@ -43,7 +43,7 @@ def parsed(text: str, name: str) -> list[Fields]:
 def _from_json(text: str, name: str) -> list[Fields]:
     """Values one after the other: a file of JSON has one, of JSONL one a line; some tools leave out the line's end."""
     decoder, at, found = json.JSONDecoder(), 0, list[Any]()
-    while at < len(text):
+    while (at := _past_space(text, at)) < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
@@ -55,9 +55,13 @@ def _from_json(text: str, name: str) -> list[Fields]:
         except (ValueError, RecursionError):  # an integer of more than 4,300 digits; a thousand brackets
             raise MeasurementError(f"{name} is no JSON that can be read: numbers too long or nested too deep") from None
         found += value if isinstance(value, list) else [value]
-        while at < len(text) and text[at] in SPACE:
-            at += 1
     return objects(found, name)
+
+
+def _past_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in SPACE:
+        at += 1
+    return at
 
 
 def objects(found: list[Any], name: str) -> list[Fields]:

@@ -94,17 +94,19 @@ def _results(source: Any) -> tuple[str, list[Fields]]:
 
 def _content(path: Path) -> bytes:
     try:
-        if path.is_dir():
-            raise MeasurementError(f"{shown(str(path))} is a directory: give its files one by one")
-        if not path.is_file():
-            raise MeasurementError(f"there is no file {shown(str(path))}")
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a null in it
+        is_file, is_folder = False, False
+    if is_folder:
+        raise MeasurementError(f"{shown(str(path))} is a directory: give its files one by one")
+    if not is_file:
+        raise MeasurementError(f"there is no file {shown(str(path))}")
+    try:
         if (size := path.stat().st_size) > LARGEST:
             raise MeasurementError(f"{path.name} has {size:,} bytes: a file of results has at most {LARGEST:,}")
         return path.read_bytes()
     except OSError as error:
         raise MeasurementError(f"{path.name} cannot be read: {error.strerror}") from None
-    except ValueError:  # a name with a null in it
-        raise MeasurementError(f"there is no file {shown(str(path))}") from None
 
 
 def _decoded(content: bytes, name: str) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 
 from roofwidget.validation import Allowed, ParameterError, shown
 
+ALL_AT_ONCE = ("inf", "infinity", "trace")
+"""What tools call the rate of requests that are all sent at once, or when a trace says."""
+
 
 class MeasurementError(ParameterError):
     """A file of measurements that cannot be read, is of no known tool, or says what cannot be."""
@@ -67,12 +70,10 @@ class Record:
         return self.number(*names, scale=scale, zero=True) or None
 
     def rate(self, *names: str) -> float | None:
-        """Offered requests/s; None where all came at once or a trace said when: infinity, 0, "inf", "trace"."""
+        """Offered requests/s; None where all were sent at once, or when a trace said: infinity, or 0."""
         for name in names:
             value = self.fields.get(name)
-            if isinstance(value, str) and value.strip().lower() in ("inf", "infinity", "trace"):
-                return None
-            if isinstance(value, numbers.Real) and float(value) == math.inf:
+            if value == math.inf or (isinstance(value, str) and value.strip().lower() in ALL_AT_ONCE):
                 return None
         return self.measured(*names)
 
