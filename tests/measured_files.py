@@ -8,7 +8,8 @@ VLLM_SERVE = """{"date": "20250530-203806", "backend": "vllm", "model_id": "meta
 "request_throughput": 8.325406649602808, "request_goodput:": null, "output_throughput": 2249.247363167692, \
 "total_token_throughput": 10566.328606120898, "mean_ttft_ms": 54.577085783294024, \
 "median_ttft_ms": 52.999333499883505, "std_ttft_ms": 9.27197373989555, "p99_ttft_ms": 89.76647855975897, \
-"mean_tpot_ms": 13.577995860227945, "median_tpot_ms": 13.512526767533997, "mean_itl_ms": 13.505887271504633, "p99_itl_ms": 34.210415409961556}"""
+"mean_tpot_ms": 13.577995860227945, "median_tpot_ms": 13.512526767533997, \
+"mean_itl_ms": 13.505887271504633, "p99_itl_ms": 34.210415409961556}"""
 """nerdalert/vllm-bench-automation, README.md: vLLM's benchmark_serving.py --save-result --metadata gpu=…"""
 
 VLLM_BURST = """{"date": "20260828-132824", "backend": "vllm", "model_id": "Qwen/Qwen3-32B", \

@@ -146,6 +146,8 @@ class TestLlamaBench:
     def test_a_test_it_does_not_have(self):
         with pytest.raises(MeasurementError, match="result 2: test must be a test such as pp512"):
             read(files.LLAMA_BENCH_MARKDOWN.replace("tg 128", "xx 128"))
+        with pytest.raises(MeasurementError, match="result 1: t/s must be a number more than 0, not 'fast'"):
+            read(files.LLAMA_BENCH_MARKDOWN.replace("7340.20 ±", "fast ±"))
 
 
 class TestNvidia:
@@ -237,6 +239,11 @@ class TestTable:
     def test_fields_by_their_own_names_are_seconds(self):
         measured = Measurement(tool="by hand", ttft=0.5, itl=0.01, e2e=1.0, concurrency=4.0)
         assert read([asdict(measured)]) == [measured]
+
+    @pytest.mark.parametrize("other", ["model,test", "batch_size,input_len,output_len", "duration,completed"])
+    def test_columns_that_tools_have_too(self, other):
+        """A table of someone's own may share some of a tool's names, and is none of its results."""
+        assert read(f"{other},ttft_ms\n{'3,' * len(other.split(','))}30\n")[0].ttft == 0.03
 
     def test_said_twice(self):
         with pytest.raises(MeasurementError, match="ttft and ttft_ms say the same twice"):

@@ -38,8 +38,8 @@ def line(record: Record) -> Measurement:
     if not name or found is None:
         raise record.fault("test", "a test such as pp512, tg128 or tg128 @ d512", name)
     sizes = [float(found[part] or 0) for part in ("prompt", "output", "depth")]
-    speed = (record.text("t/s") or "").partition("±")[0]
-    rate = Record({"t/s": speed or "nothing"}, record.place).number("t/s")
+    speed = (record.text("t/s") or "").partition("±")[0].strip()
+    rate = Record({"t/s": speed}, record.place).number("t/s")
     return _test(record, (sizes[0], sizes[1], sizes[2]), rate, None, record.text("model"), None)
 
 
