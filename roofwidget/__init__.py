@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from roofwidget.evaluate import Metrics, evaluate
@@ -15,6 +16,7 @@ from roofwidget.validation import ParameterError
 from roofwidget.workload import Workload
 
 if TYPE_CHECKING:
+    from roofwidget import measurements
     from roofwidget.widget.model import RooflineModel
     from roofwidget.widget.widget import RooflineWidget
 
@@ -30,6 +32,7 @@ __all__ = [
     "Workload",
     "evaluate",
     "infer",
+    "measurements",
     "request_schema",
     "response_schema",
 ]
@@ -38,7 +41,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # The widget stack is imported only when it is asked for: physics alone starts fast.
+    # The widget stack and the readers of files are imported only when asked for: physics alone starts fast.
+    if name == "measurements":
+        return import_module("roofwidget.measurements")
     if name == "RooflineModel":
         from roofwidget.widget.model import RooflineModel
 
