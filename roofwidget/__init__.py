@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.hardware import Accelerator
 from roofwidget.infer import infer
+from roofwidget.kv_allocation import KVAllocation
+from roofwidget.lengths import Lengths
+from roofwidget.objectives import Objectives
 from roofwidget.precision import Precision
+from roofwidget.prefill_pool import PrefillPool
+from roofwidget.prefix import SharedPrefix
 from roofwidget.scenario import Scenario
 from roofwidget.schema import request_schema, response_schema
+from roofwidget.speculation import Speculation
 from roofwidget.transformer import Transformer
 from roofwidget.validation import ParameterError
 from roofwidget.workload import Workload
@@ -22,12 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accelerator",
+    "KVAllocation",
+    "Lengths",
     "Metrics",
+    "Objectives",
     "ParameterError",
     "Precision",
+    "PrefillPool",
     "RooflineModel",
     "RooflineWidget",
     "Scenario",
+    "SharedPrefix",
+    "Speculation",
     "Transformer",
     "Workload",
     "evaluate",
