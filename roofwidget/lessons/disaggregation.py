@@ -96,6 +96,8 @@ def steps(metrics: Metrics) -> Iterator[Step]:
         f"{grouped(pools.prefill_rate)} requests/s",
         "definition",
     )
+    if math.isinf(pools.decode_rate):  # answers of one token: there is nothing to decode
+        return
     yield Step(
         "requests of the decode pool",
         f"batch / (({counted} − 1) · time per output token)",
