@@ -52,7 +52,7 @@ class SharedPrefix:
         if not anywhere(self.tokens) or not anywhere(at_odds):
             return None
         tokens, whole = first_pair(at_odds, self.tokens, prompt)
-        return f"prefix_tokens must be less than the {whole:,.12g} tokens of a prompt (seq_len), not {tokens:,.12g}"
+        return f"prefix_tokens must be less than the {whole:,.12g} tokens of seq_len, not {tokens:,.12g}"
 
 
 NO_PREFIX = SharedPrefix()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,6 +126,7 @@ class Scenario:
     def having(self, **fields: Any) -> Scenario:
         """The same scenario with fields that are known to be in order: nothing is checked again."""
         other = copy(self)
+        other.__dict__.pop("drafting", None)
         for name, value in fields.items():
             object.__setattr__(other, name, value)
         return other
@@ -192,7 +194,7 @@ class Scenario:
         """Tokens that a decode step gives each sequence: one, or what verification accepts and one more."""
         return 1.0 if self.speculation is None else self.speculation.tokens_per_step
 
-    @property
+    @cached_property
     def drafting(self) -> Drafting | None:
         """What drafts tokens, on the same devices; None where nothing does or that needs no model."""
         drafter = None if self.speculation is None else self.speculation.drafter(self.model)

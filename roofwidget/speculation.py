@@ -172,6 +172,13 @@ class Speculation:
         ParameterError
             If the method takes over the model's attention or feed-forward network, and it has none.
         """
+        built: tuple[Transformer, Drafter | None] | None = self.__dict__.get("_built")
+        if built is None or built[0] is not model:  # a screen's worth of figures asks for it a thousand times
+            built = (model, self._drafter(model))
+            object.__setattr__(self, "_built", built)
+        return built[1]
+
+    def _drafter(self, model: Transformer) -> Drafter | None:
         if self.method == "n-gram":
             return None
         if self.method == "Medusa":

@@ -405,7 +405,7 @@ BAD = [
     ({"disaggregated": True, "prefill_devices": 0}, "prefill_devices", "must be a whole number from 1 to 1,024, or nu"),
     ({"disaggregated": True, "prefill_devices": 3}, "prefill_devices", "must divide n_heads=32"),
     ({"disaggregated": True, "kv_link_gbs": 0}, "kv_link_gbs", "must be a number from 0.001 to 1,000,000, or null"),
-    ({"prefix_tokens": 1000}, "prefix_tokens", "must be less than the 1,000 tokens of a prompt"),
+    ({"prefix_tokens": 1000}, "prefix_tokens", "must be less than the 1,000 tokens of seq_len"),
     ({"prefix_tokens": 0}, "prefix_tokens", "must be a whole number from 1 to 100,000,000, or null, not 0"),
     ({"speculation": "EAGLE", "tree_tokens": 3}, "tree_tokens", "must be at least speculative_tokens=4, and 3 is not"),
     ({"speculation": "n-gram", "tree_tokens": 8}, "tree_tokens", "goes with Medusa, EAGLE, EAGLE-2, EAGLE-3 only"),

@@ -113,3 +113,15 @@ class TestResized:
     def test_a_part_with_no_whole_size_is_refused(self):
         with pytest.raises(ParameterError, match="head_dim must leave every layer with whole sizes: "):
             resized(Transformer.named("DeepSeek V3"), head_dim=100)
+
+
+@pytest.mark.parametrize("name", Transformer.names())
+def test_as_many_layers_as_asked(name):
+    """Times a ratio they may come out a rounding away: 94 · (3 / 94) is a little less than 3."""
+    model = Transformer.named(name)
+    for layers in range(1, 130):
+        try:
+            made = resized(model, layers=layers)
+        except ParameterError:  # too few for all its kinds of layers
+            continue
+        assert made.layers == layers

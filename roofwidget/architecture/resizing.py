@@ -48,8 +48,10 @@ def resized(model: Transformer, **numbers: Any) -> Transformer:
             block if block.ffn is None else replace(block, ffn=replace(block.ffn, gated=numbers["gated"]))
             for block in blocks
         )
-    if "layers" in numbers and len(blocks) > 1:
-        blocks = in_whole_layers(blocks, numbers["layers"])
+    if "layers" in numbers:  # times a ratio they are whole but for rounding
+        alike = len(blocks) == 1
+        layers = numbers["layers"]
+        blocks = (replace(blocks[0], layers=layers),) if alike else in_whole_layers(blocks, layers)
     rest = {name: numbers[name] for name in ("hidden_dim", "vocab_size", "tied_embeddings") if name in numbers}
     return replace(model, blocks=blocks, **rest)
 

@@ -64,7 +64,13 @@ def _costs(metrics: Metrics, figures: Quantization) -> str:
 def _stops(metrics: Metrics, figures: Quantization) -> str:
     cached = sum(float(node.kv_bytes) for node in metrics.decode.nodes) / float(total(metrics.decode.bytes))
     dilutes = f"{percent(cached)} of what a step reads here is KV cache, which it leaves as it is"
-    if figures.now.computes_in != SIXTEEN_BITS:
+    scenario = metrics.scenario
+    if scenario.peak < scenario.sixteen_bit_peak:
+        share = percent(scenario.peak / scenario.sixteen_bit_peak)
+        return (
+            f"This device computes {figures.now.computes_in} at {share} of its speed in 16 bits: products get slower."
+        )
+    if scenario.peak > scenario.sixteen_bit_peak:
         return f"The compute roof rises with it, so that it pays at any batch until the KV cache dominates: {dilutes}."
     if any(isinstance(block.ffn, Experts) for block in metrics.scenario.model.blocks):
         return f"The compute roof stays: it gains nothing where experts compute for longer than they read; {dilutes}."

@@ -147,8 +147,9 @@ def verifying(decode: Pass) -> NDArray[np.bool_]:
 
 
 def speedup_by_tokens(scenario: Scenario, drafts: Speculation, plain_tpot: float) -> Floats:
-    """Speed-up with each number of tokens drafted in a row, up to `MOST_TOKENS` or those of the tree."""
-    most = MOST_TOKENS if drafts.tree_tokens is None else min(MOST_TOKENS, int(drafts.tree_tokens))
+    """Speed-up with each number of tokens drafted in a row, up to `MOST_TOKENS`, those set or those of the tree."""
+    tried = max(MOST_TOKENS, int(drafts.tokens))
+    most = tried if drafts.tree_tokens is None else min(tried, int(drafts.tree_tokens))
     along = replace(scenario, speculation=replace(drafts, tokens=np.arange(1.0, most + 1)))
     return np.broadcast_to(plain_tpot / time_per_output_token(along), (most,))
 

@@ -95,7 +95,7 @@ class ListControl:
             return
         parts = [part for part in re.split(r"[\s,;]+", text.strip("[]()")) if part]
         try:
-            asked: Any = [float(part) for part in parts]
+            asked: Any = [int(part) if part.isdecimal() else float(part) for part in parts]
         except ValueError:
             asked = text
         try:

@@ -152,7 +152,7 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(show):
         ("acceptance", "1", "from 0.001 to 0.999"),
         ("speculative_tokens", "0", "from 1 to 64"),
         ("prefix_hit_rate", "1.2", "from 0.001 to 1"),
-        ("prefix_tokens", "4096", "must be less than the 4,096 tokens of a prompt"),
+        ("prefix_tokens", "4096", "must be less than the 4,096 tokens of prompt"),
         ("block_size", "8192", "must be at most the 4,607 tokens of a sequence"),
         ("tree_tokens", "32", "goes with Medusa"),
         ("prefill_pool", "0", "from 1 to 10,000"),
