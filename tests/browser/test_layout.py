@@ -11,7 +11,13 @@ TOUCHING = 4
 """Pixels by which the boxes of two texts may overlap: letters do not fill theirs."""
 SCENARIOS = {
     "as first shown": {},
-    "70B on four": {"accelerator": "H100 SXM", "transformer": "Llama 3.1 70B", "devices": 4, "batch": 32},
+    "70B on four": {
+        "accelerator": "H100 SXM",
+        "transformer": "Llama 3.1 70B",
+        "devices": 4,
+        "batch": 32,
+        "output_tokens": 512,
+    },
     "short prompts": {"accelerator": "A100 SXM 80GB", "transformer": "Llama 3.1 8B", "batch": 128, "seq_len": 512},
     "405B on eight": {"accelerator": "B200 SXM", "transformer": "Llama 3.1 405B", "devices": 8, "seq_len": 131_072},
     "many users": {"accelerator": "MI300X", "transformer": "Qwen3 8B", "batch": 1000, "output_tokens": 32_768},

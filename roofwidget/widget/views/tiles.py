@@ -75,7 +75,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
             "decode, all users",
             grouped(metrics.decode_throughput),
             "tok/s",
-            f"MBU {percent(metrics.mbu(metrics.decode))}, {grouped(metrics.request_rate)} requests/s{_price(metrics)}",
+            f"MBU {percent(metrics.mbu(metrics.decode))}{_served(metrics)}",
         ),
         Tile("prefill", grouped(metrics.prefill_throughput), "tok/s", f"MFU {percent(metrics.mfu(metrics.prefill))}"),
         Tile(
@@ -95,10 +95,12 @@ def tiles(metrics: Metrics) -> list[Tile]:
     ]
 
 
-def _price(metrics: Metrics) -> str:
-    """Of output tokens, their prompts' prefill counted."""
-    usd = metrics.usd_per_million_served_tokens
-    return "" if usd is None else f", ${grouped(usd)} a million"
+def _served(metrics: Metrics) -> str:
+    """Requests/s, and the price of output tokens with their prompts' prefill; of a bare step its own price."""
+    whole = metrics.scenario.workload.output_tokens > 1
+    usd = metrics.usd_per_million_served_tokens if whole else metrics.usd_per_million_output_tokens
+    price = "" if usd is None else f", ${grouped(usd)} a million"
+    return f", {grouped(metrics.request_rate)} requests/s{price}" if whole else price
 
 
 def _cached(metrics: Metrics) -> str:
