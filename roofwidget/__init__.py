@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from roofwidget.efficiency import Efficiency
 from roofwidget.evaluate import Metrics, evaluate
 from roofwidget.hardware import Accelerator
 from roofwidget.infer import infer
@@ -16,6 +17,7 @@ from roofwidget.prefill_pool import PrefillPool
 from roofwidget.prefix import SharedPrefix
 from roofwidget.scenario import Scenario
 from roofwidget.schema import request_schema, response_schema
+from roofwidget.serving.steady_state import SteadyState, steady_state
 from roofwidget.speculation import Speculation
 from roofwidget.transformer import Transformer
 from roofwidget.validation import ParameterError
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accelerator",
+    "Efficiency",
     "KVAllocation",
     "Lengths",
     "Metrics",
@@ -40,6 +43,7 @@ __all__ = [
     "Scenario",
     "SharedPrefix",
     "Speculation",
+    "SteadyState",
     "Transformer",
     "Workload",
     "evaluate",
@@ -47,6 +51,7 @@ __all__ = [
     "measurements",
     "request_schema",
     "response_schema",
+    "steady_state",
 ]
 
 __version__ = "0.1.0"

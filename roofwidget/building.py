@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from roofwidget.architecture.resizing import resized, scaled_to
+from roofwidget.efficiency import IDEAL, Efficiency
 from roofwidget.hardware import Accelerator
 from roofwidget.kv_allocation import KVAllocation
 from roofwidget.lengths import Lengths
@@ -20,6 +21,9 @@ from roofwidget.scenario import Scenario
 from roofwidget.speculation import Speculation
 from roofwidget.transformer import Transformer
 from roofwidget.workload import Workload
+
+KINDS_OF_EFFICIENCY = ("ideal", "calibrated")
+"""Whether the roofs are the bound, or as far as they were measured to be reached."""
 
 
 def build_accelerator(values: Mapping[str, Any]) -> Accelerator:
@@ -65,7 +69,7 @@ def build_transformer(values: Mapping[str, Any]) -> Transformer:
     return replace(model, name=f"custom, from {base.name}")
 
 
-def build_scenario(values: Mapping[str, Any]) -> Scenario:
+def build_scenario(values: dict[str, Any]) -> Scenario:
     """The scenario that checked parameters describe."""
     return Scenario(
         accelerator=build_accelerator(values),
@@ -98,7 +102,15 @@ def build_scenario(values: Mapping[str, Any]) -> Scenario:
         prefix=SharedPrefix(values["prefix_tokens"] or 0, values["prefix_hit_rate"], values["cascade_attention"]),
         speculation=None if values["speculation"] is None else build_speculation(values),
         prefill_pool=build_prefill_pool(values) if values["disaggregated"] else None,
+        efficiency=build_efficiency(values),
     )
+
+
+def build_efficiency(values: dict[str, Any]) -> Efficiency:
+    """How far checked parameters let roofs be reached: as far as the preset's family, edited or not."""
+    if values["efficiency"] == "ideal":
+        return IDEAL
+    return Efficiency.of(values["accelerator"] or "", values["engine"])
 
 
 def build_speculation(values: Mapping[str, Any]) -> Speculation:
@@ -108,7 +120,7 @@ def build_speculation(values: Mapping[str, Any]) -> Speculation:
     return Speculation(method, values["acceptance"], values["speculative_tokens"], values["tree_tokens"], draft)
 
 
-def build_prefill_pool(values: Mapping[str, Any]) -> PrefillPool:
+def build_prefill_pool(values: dict[str, Any]) -> PrefillPool:
     """The devices that checked parameters set apart for prefill."""
     link = values["kv_link_gbs"]
     return PrefillPool(
@@ -117,4 +129,5 @@ def build_prefill_pool(values: Mapping[str, Any]) -> PrefillPool:
         values["prefill_pool"],
         values["prefill_batch"],
         math.inf if link is None else link * 1e9,
+        build_efficiency(values | {"accelerator": values["prefill_accelerator"] or values["accelerator"]}),
     )

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from roofwidget.efficiency import IDEAL
 from roofwidget.roofline import capacity, memory
 from roofwidget.roofline.capacity import EngineCapacity
 from roofwidget.roofline.memory import Footprint, footprint
 from roofwidget.roofline.passes import decode_pass, prefill_pass, time_per_output_token
-from roofwidget.roofline.timing import BOUNDS, Pass, total
+from roofwidget.roofline.timing import BOUNDS, Pass, time_pass, total
 from roofwidget.scenario import Scenario
 from roofwidget.serving.batch_curve import BatchCurve, batch_curve
 from roofwidget.serving.continuous_batching import Batching, batching
@@ -95,11 +96,16 @@ class Metrics:
         Chowdhery et al. 2022, "PaLM", appendix B. Each device's own FLOPs count, so that KV heads
         it shares with others are work of each.
         """
-        return total(phase.terms[BOUNDS.index("compute")]) / phase.time
+        return total(self._bounds(phase).terms[BOUNDS.index("compute")]) / phase.time
 
     def mbu(self, phase: Pass) -> Numbers:
         """Model bandwidth utilisation of a pass: the time its bytes need at full bandwidth over its time."""
-        return total(phase.terms[BOUNDS.index("memory")]) / phase.time
+        return total(self._bounds(phase).terms[BOUNDS.index("memory")]) / phase.time
+
+    def _bounds(self, phase: Pass) -> Pass:
+        """The same work where every roof is reached."""
+        side = self.scenario.prefill_side if phase is self.prefill else self.scenario
+        return phase if side.efficiency is IDEAL else time_pass(phase.nodes, side.having(efficiency=IDEAL))
 
     @cached_property
     def prefill_batch_time(self) -> Numbers:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from traitlets import HasTraits
 
 from roofwidget import catalog
-from roofwidget.building import build_scenario
+from roofwidget.building import KINDS_OF_EFFICIENCY, build_scenario
+from roofwidget.efficiency import engines
 from roofwidget.kv_allocation import KINDS
 from roofwidget.lengths import SHAPES, shape_fault
 from roofwidget.precision import COMPUTE
@@ -56,6 +57,9 @@ class Parameters(HasTraits):
     batch = Quantity(1, 1, 1_000_000, "sequences", "Workload", "Sequences decoded together.", label="batch", slider=(1, 1_024), whole=True, required=True)
     ttft_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time to first token that was promised.", label="TTFT ≤", slider=(10, 10_000), absent="nothing", detail=True)
     tpot_target_ms = Quantity(None, 1e-3, 1e9, "ms", "Workload", "Time per output token that was promised.", label="TPOT ≤", slider=(1, 1_000), absent="nothing", detail=True)
+    # serving
+    efficiency = Choice("ideal", KINDS_OF_EFFICIENCY, "Serving", "Whether roofs are reached and nothing is lost beside, or as far as was measured on servers of this family of accelerators.", label="roofs")
+    engine = Choice("vLLM", tuple(engines()), "Serving", "Serving engine whose own times count where calibrated.", label="engine", detail=True)
     # precision
     weight_bytes = Quantity(2.0, 0.05, 16.0, "bytes", "Precision", "Bytes a weight takes, where it is stored; what it is computed in is set apart.", label="weights", slider=(0.5, 4), required=True, doubling=True)
     expert_weight_bytes = Quantity(None, 0.05, 16.0, "bytes", "Precision", "Bytes a weight of a routed expert takes, where only experts are stored in a format of their own.", label="experts", slider=(0.5, 4), absent="as weights", doubling=True, detail=True)

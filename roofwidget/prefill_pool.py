@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from roofwidget.efficiency import Efficiency
 from roofwidget.hardware import Accelerator
 from roofwidget.validation import COUNT, Allowed, Numbers, ParameterError, as_floats, shown
 
@@ -30,6 +31,8 @@ class PrefillPool:
     link_bandwidth
         Bytes/s that a device sends to the other pool, one direction. Infinite where the transfer of
         the KV cache is not to be counted.
+    efficiency
+        What of its roofs it reaches; None: what those that decode do.
 
     Raises
     ------
@@ -44,6 +47,7 @@ class PrefillPool:
     instances: Numbers = 1.0
     batch: Numbers = 1.0
     link_bandwidth: Numbers = math.inf
+    efficiency: Efficiency | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.accelerator, str):
@@ -64,6 +68,8 @@ class PrefillPool:
         if not isinstance(self.accelerator, Accelerator | None):
             what = "Accelerator, the name of one in the catalog, or None"
             faults["prefill_accelerator"] = f"prefill_accelerator must be {what}, not {shown(self.accelerator)}"
+        if not isinstance(self.efficiency, Efficiency | None):
+            faults["efficiency"] = f"efficiency must be an Efficiency or None, not {shown(self.efficiency)}"
         if faults:
             raise ParameterError(faults)
         for field in rules:

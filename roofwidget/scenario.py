@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from roofwidget.architecture.feed_forward import Spread, check_flags
+from roofwidget.efficiency import IDEAL, Efficiency
 from roofwidget.hardware import Accelerator
 from roofwidget.kv_allocation import EXACT, KVAllocation
 from roofwidget.objectives import Objectives
@@ -57,6 +58,8 @@ class Scenario:
         How tokens are drafted that a pass then verifies; None: they are not.
     prefill_pool
         Devices of their own for prefill; None: the same ones prefill and decode.
+    efficiency
+        What of the roofs is reached, and what comes on top; all and nothing, unless told: the bound.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class Scenario:
     prefix: SharedPrefix = NO_PREFIX
     speculation: Speculation | None = None
     prefill_pool: PrefillPool | None = None
+    efficiency: Efficiency = IDEAL
 
     def __post_init__(self) -> None:
         if isinstance(self.accelerator, str):
@@ -102,6 +106,7 @@ class Scenario:
                 ("prefix", SharedPrefix, "SharedPrefix"),
                 ("speculation", Speculation | None, "Speculation or None"),
                 ("prefill_pool", PrefillPool | None, "PrefillPool or None"),
+                ("efficiency", Efficiency, "Efficiency"),
             )
             if not isinstance(getattr(self, name), kind)
         }
@@ -149,6 +154,11 @@ class Scenario:
         return self.device.computes_in(self.stored.compute)
 
     @property
+    def computes_narrow(self) -> bool:
+        """Whether linear layers compute in fewer than 16 bits."""
+        return self.computes_in not in ("bf16", "fp16")
+
+    @property
     def peak(self) -> Numbers:
         """FLOP/s of linear layers at most."""
         return self.device.peak(self.computes_in)
@@ -178,6 +188,7 @@ class Scenario:
         return self.having(
             accelerator=self.accelerator if pool.accelerator is None else pool.accelerator,
             devices=self.devices if pool.devices is None else pool.devices,
+            efficiency=self.efficiency if pool.efficiency is None else pool.efficiency,
             pipeline=1.0,
             data_parallel=1.0,
             expert_parallel=False,

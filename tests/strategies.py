@@ -80,6 +80,8 @@ CHOICES = {
     "speculation": ("draft model", "Medusa", "EAGLE", "EAGLE-2", "EAGLE-3", "n-gram", "MTP"),
     "draft_model": ("Llama 3.2 1B", "Qwen3 0.6B", "Llama 3.1 8B"),
     "prefill_accelerator": ("H100 SXM", "A100 SXM 80GB", "MI300X"),
+    "efficiency": ("ideal", "calibrated"),
+    "engine": ("vLLM", "vLLM before 0.14"),
 }
 NULLABLE = (
     "usd_per_hour",

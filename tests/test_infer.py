@@ -43,6 +43,8 @@ DEFAULTS = {
     "tree_tokens": None,
     "disaggregated": False,
     "prefill_accelerator": None,
+    "efficiency": "ideal",
+    "engine": "vLLM",
     "prefill_devices": None,
     "prefill_pool": 1,
     "prefill_batch": 1,

@@ -154,7 +154,7 @@ class TestTensorParallelism:
         ),  # f = 2.5: 5·6·3·8·2.5; 5·3·8·2.5·2; 5·3·21·3
         Node("LM head", 384, weight_bytes=128, activation_bytes=144),  # V = 8: 2·3·8·8; 8·8·2; 3·16·3
         # twice a layer the 3·8·3 = 72 bytes of hidden states, of which a ring sends 2·¾: 5 · 2 · 108
-        Node("all-reduce", link_bytes=1080, link_steps=60),  # 2·3 steps of a ring, each
+        Node("all-reduce", link_bytes=1080, link_steps=60, messages=10),  # 2·3 steps of a ring, each
     )
 
     @pytest.mark.parametrize("expected", SHARDS, ids=lambda node: node.name)

@@ -34,7 +34,8 @@ def all_reduce(devices: Numbers, message: Numbers, count: Numbers) -> Node:
     A ring sends 2·(t−1)/t of the message from each device, in 2·(t−1) steps (Patarasuk and Yuan 2009, §3).
     """
     steps = 2 * (devices - 1)
-    return Node("all-reduce", link_bytes=count * steps / devices * message, link_steps=count * steps)
+    many = count * (devices > 1)
+    return Node("all-reduce", link_bytes=count * steps / devices * message, link_steps=count * steps, messages=many)
 
 
 def all_to_all(scenario: Scenario, message: Numbers, layers: list[tuple[Numbers, Experts]], exchanging: Any) -> Node:
@@ -52,13 +53,13 @@ def all_to_all(scenario: Scenario, message: Numbers, layers: list[tuple[Numbers,
         exchanged = 2 * copies * (1 - 1 / spread) / group
         sent = sent + count * (exchanged + (group - 1) / group) * message
         steps = steps + 2 * count * exchanging
-    return Node("all-to-all", link_bytes=sent, link_steps=steps)
+    return Node("all-to-all", link_bytes=sent, link_steps=steps, messages=steps)
 
 
 def pipeline_send(scenario: Scenario, message: Numbers) -> Node:
     """The residual stream from stage to stage, each device of a stage its share (Narayanan et al. 2021, §4.1)."""
     hops = scenario.pipeline - 1
-    return Node("pipeline send", link_bytes=hops * message / scenario.devices, link_steps=hops)
+    return Node("pipeline send", link_bytes=hops * message / scenario.devices, link_steps=hops, messages=hops)
 
 
 def _expert_layers(scenario: Scenario) -> list[tuple[Numbers, Experts]]:

@@ -21,6 +21,10 @@ class Node:
         Bytes sent to other devices.
     link_steps
         Times that a message has to wait for the one before it to arrive.
+    messages
+        Collectives and sends among that.
+    overhead
+        Seconds that nothing of that explains.
     linear
         Whether its products are those of linear layers, which quantized models compute in their own format.
     """
@@ -32,6 +36,8 @@ class Node:
     activation_bytes: Numbers = 0.0
     link_bytes: Numbers = 0.0
     link_steps: Numbers = 0.0
+    messages: Numbers = 0.0
+    overhead: Numbers = 0.0
     linear: bool = False
 
     @property

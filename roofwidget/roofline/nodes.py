@@ -17,6 +17,7 @@ import numpy as np
 
 from roofwidget.architecture.feed_forward import Experts, FeedForward
 from roofwidget.architecture.work import Extent, Work
+from roofwidget.efficiency import IDEAL
 from roofwidget.precision import Precision
 from roofwidget.roofline.collectives import collectives
 from roofwidget.roofline.memory import shared_tokens
@@ -33,7 +34,7 @@ def prefill_nodes(scenario: Scenario, batch: Numbers = 1.0) -> tuple[Node, ...]:
     """Nodes of the pass over the whole prompt of `batch` sequences but what is cached of it, on one instance."""
     side = scenario.prefill_side
     extent = Extent.prefill(batch, side.workload.seq_len, side.prefix.cached)
-    return (*forward_nodes(side, extent), *draft_nodes(side, extent))
+    return (*forward_nodes(side, extent), *draft_nodes(side, extent), *overheads(side, batch, 1.0))
 
 
 def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
@@ -47,7 +48,35 @@ def decode_nodes(scenario: Scenario) -> tuple[Node, ...]:
     extent = Extent.decode(
         batch, workload.first_context, scenario.last_context, routed, scenario.tokens_in_step, shared
     )
-    return (*forward_nodes(scenario, extent), *draft_nodes(scenario, extent))
+    return (*forward_nodes(scenario, extent), *draft_nodes(scenario, extent), *overheads(scenario, batch, 0.0))
+
+
+def overheads(scenario: Scenario, sequences: Numbers, has_prompts: Numbers) -> Iterator[Node]:
+    """What a step takes beside its nodes: launches in every layer, and the engine's preparations; none of a bound.
+
+    Parameters
+    ----------
+    scenario
+        What is served on what.
+    sequences
+        Sequences in the step.
+    has_prompts
+        1 where tokens of prompts are among them, else 0.
+    """
+    taken = scenario.efficiency
+    if taken is IDEAL:
+        return
+    layers, of_experts = scenario.model.layers, expert_layers(scenario.model)
+    quantizing = taken.narrow_layer if scenario.computes_narrow else 0.0
+    captured = layers * (taken.layer + quantizing) + of_experts * taken.expert_layer
+    launched = layers * taken.eager_layer + of_experts * taken.eager_expert_layer
+    yield Node("launches", overhead=captured + has_prompts * launched)
+    yield Node("scheduling", overhead=taken.step + taken.sequence * sequences)
+
+
+def expert_layers(model: Transformer) -> Numbers:
+    """Layers whose feed-forward network is one of experts."""
+    return sum((block.layers for block in model.blocks if isinstance(block.ffn, Experts)), 0.0)
 
 
 def draft_nodes(scenario: Scenario, extent: Extent) -> Iterator[Node]:

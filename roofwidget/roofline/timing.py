@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from roofwidget.efficiency import IDEAL
 from roofwidget.roofline.node import Node
 from roofwidget.scenario import Scenario
 from roofwidget.validation import Numbers, anywhere
 
-BOUNDS = ("memory", "compute", "communication")
+BOUNDS = ("memory", "compute", "communication", "overhead")
 """What can hold a node back, in the order of the terms of its time."""
 
 
@@ -27,8 +29,8 @@ class Pass:
     flops, bytes
         What each computes and moves.
     terms
-        Seconds each would need for its bytes, its FLOPs and its communication alone, in the
-        order of `BOUNDS`, which is the first axis here.
+        Seconds each would need for its bytes, its FLOPs and its communication alone, and what it
+        takes beside, in the order of `BOUNDS`, which is the first axis here.
     """
 
     nodes: tuple[Node, ...]
@@ -99,27 +101,85 @@ def time_pass(nodes: tuple[Node, ...], scenario: Scenario) -> Pass:
 
     A node needs max(FLOPs / peak, bytes / bandwidth, link bytes / link bandwidth + link steps ·
     link latency) seconds: data stream while the units compute. The peak is that of the format
-    linear layers are computed in, or for all else that of 16 bits.
+    linear layers are computed in, or for all else that of 16 bits. Each roof counts as far as the
+    scenario's efficiency says that it is reached.
     """
-    device, peak, sixteen = scenario.device, scenario.peak, scenario.sixteen_bit_peak
+    rates, ideal = Rates.of(scenario), scenario.efficiency is IDEAL
+    streamed = [node.weight_bytes + node.activation_bytes for node in nodes]
+    cached = [node.kv_bytes for node in nodes]
     flops = [node.flops for node in nodes]
-    moved = [node.bytes for node in nodes]
     sent = [node.link_bytes for node in nodes]
+    beside = [node.overhead for node in nodes]
     # the shape that all of it broadcasts to, found by adding it up
-    rates = peak + device.bandwidth + device.link_bandwidth + device.link_latency
-    shape = np.shape(sum(flops) + sum(moved) + sum(sent) + rates)
-    work = np.empty((3, len(nodes), *shape))
-    for kind, parts in enumerate((moved, flops, sent)):
+    shape = np.shape(sum(streamed) + sum(cached) + sum(flops) + sum(sent) + sum(beside) + sum(rates))
+    work = np.empty((4, len(nodes), *shape))
+    for kind, parts in enumerate((streamed, cached, flops, sent)):
         for row, part in enumerate(parts):
             work[kind, row] = part
-    terms = np.empty_like(work)
-    for kind, rate in enumerate((device.bandwidth, peak, device.link_bandwidth)):
-        terms[kind] = work[kind] / rate
-    if sixteen is not peak:
-        for row, node in enumerate(nodes):
-            if not node.linear:
-                terms[1, row] = work[1, row] / sixteen
-    if anywhere(device.link_latency):
-        for row, node in enumerate(nodes):
-            terms[2, row] += node.link_steps * device.link_latency
-    return Pass(nodes, flops=work[1], bytes=work[0], terms=terms)
+    terms = np.zeros_like(work)
+    terms[0] = work[0] / rates.memory + work[1] / rates.cache
+    terms[1] = work[2] / rates.linear
+    terms[2] = work[3] / rates.link
+    for row, node in enumerate(nodes):
+        if not node.linear:
+            terms[1, row] = work[2, row] / (rates.attention if "attention" in node.name else rates.other)
+        elif not ideal:
+            terms[0, row] = work[0, row] / rates.narrow
+            if "experts" in node.name:
+                terms[1, row] = work[2, row] / rates.experts
+        if anywhere(node.link_steps):
+            terms[2, row] += node.link_steps * rates.hop + node.messages * rates.message
+        if anywhere(node.overhead):
+            terms[3, row] = node.overhead
+    return Pass(nodes, flops=work[2], bytes=work[0] + work[1], terms=terms)
+
+
+class Rates(NamedTuple):
+    """What a device does in a second as far as its roofs are reached, and how long a message waits.
+
+    Parameters
+    ----------
+    memory, narrow, cache
+        Bytes/s of weights and activations, of those that linear layers compute with in their format, and of the KV
+        cache.
+    linear, experts, attention, other
+        FLOP/s of linear layers, of experts, of attention, and of the rest.
+    link
+        Bytes/s to its peers.
+    hop, message
+        Seconds of each step of a collective, and of each collective.
+    """
+
+    memory: Numbers
+    narrow: Numbers
+    cache: Numbers
+    linear: Numbers
+    experts: Numbers
+    attention: Numbers
+    other: Numbers
+    link: Numbers
+    hop: Numbers
+    message: Numbers
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Rates:
+        """Those of a scenario's device in its engine."""
+        device, reached, sixteen = scenario.device, scenario.efficiency, scenario.sixteen_bit_peak
+        if reached is IDEAL:
+            bandwidth, link = device.bandwidth, device.link_bandwidth
+            hop = device.link_latency
+            return cls(bandwidth, bandwidth, bandwidth, scenario.peak, scenario.peak, sixteen, sixteen, link, hop, 0.0)
+        narrow = scenario.computes_narrow
+        memory = device.bandwidth * reached.memory
+        return cls(
+            memory=memory,
+            narrow=device.bandwidth * reached.narrow_memory if narrow else memory,
+            cache=device.bandwidth * reached.attention_memory,
+            linear=scenario.peak * (reached.narrow_compute if narrow else reached.compute),
+            experts=scenario.peak * reached.expert_compute,
+            attention=sixteen * reached.attention_compute,
+            other=sixteen * reached.compute,
+            link=device.link_bandwidth * reached.link,
+            hop=device.link_latency,
+            message=reached.collective,
+        )

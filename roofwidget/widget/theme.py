@@ -19,6 +19,7 @@ BOUND_COLOURS = {
     "memory": "var(--rw-memory)",
     "compute": "var(--rw-compute)",
     "communication": "var(--rw-communication)",
+    "overhead": "var(--rw-overhead)",
 }
 MEMORY_COLOURS = {
     "weights": "var(--rw-weights)",
