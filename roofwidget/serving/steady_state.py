@@ -98,7 +98,7 @@ def steady_state(
     """
     check(scenario, step_tokens, rounds, {"request_rate": request_rate, "concurrency": concurrency})
     replicas = float(scenario.data_parallel)
-    curve = Curve.of(scenario, step_tokens)
+    curve = load_curve(scenario, step_tokens)
     if curve.most < 1:
         return SteadyState(request_rate or 0.0, *NEVER, concurrency or np.inf, 1.0, stable=False)
     if request_rate is not None:
@@ -111,7 +111,7 @@ def steady_state(
 NEVER = (np.inf, np.inf, np.inf)
 
 
-def under_rate(curve: Curve, rate: float, replicas: float) -> SteadyState:
+def under_rate(curve: LoadCurve, rate: float, replicas: float) -> SteadyState:
     """The state in which requests leave as fast as they come."""
     m = curve.at(curve.rate, rate / replicas)
     ttft, itl, e2e = NEVER if m is None else curve.times(m)
@@ -120,7 +120,7 @@ def under_rate(curve: Curve, rate: float, replicas: float) -> SteadyState:
     return SteadyState(rate, ttft, itl, e2e, rate * e2e, 1.0 - float(np.exp(-rate / replicas * e2e)))
 
 
-def with_concurrency(curve: Curve, concurrency: float, replicas: float) -> SteadyState:
+def with_concurrency(curve: LoadCurve, concurrency: float, replicas: float) -> SteadyState:
     """The state in which a request that leaves is followed by another; those that do not fit wait before they start."""
     running = min(concurrency / replicas, curve.most, float(curve.there.max()) + 1)
     m = curve.at(curve.there, max(running - 1, 0.0))
@@ -158,7 +158,7 @@ def check(scenario: Scenario, step_tokens: float, rounds: float, given: dict[str
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LoadCurve:
     """The states of one replica, over the prompts that come while a step lasts; s, and requests/s.
 
     Parameters
@@ -180,44 +180,6 @@ class Curve:
     e2e: Floats
     most: float
 
-    @classmethod
-    def of(cls, scenario: Scenario, step_tokens: float) -> Curve:
-        """That of a scenario of plain numbers."""
-        most = float(fitting(scenario) / scenario.data_parallel)
-        answer = float((scenario.workload.output_tokens - 1) / scenario.tokens_per_step)  # steps after the first token
-        new = float(scenario.workload.seq_len - scenario.prefix.cached)
-        each = answer + max(new / step_tokens, 1)  # steps that a request is there for, at least
-        m = np.concatenate([[0.0], np.geomspace(FEWEST, max(1.1 * most, 2.0), POINTS - 1) / each])
-        sequences = m * answer
-        room = np.maximum(step_tokens - sequences - 1, 1.0)
-
-        some = -np.expm1(-m)  # share of steps for which a prompt has come
-        joining = np.divide(m, some, out=np.ones_like(m), where=m > 0)  # prompts of such a step
-        chunk = np.minimum(joining * new, room)
-        carrying = m * new / chunk  # share of steps that carry prompts: more than come, where one takes several
-        seen = 1.0 + sequences  # a sequence sees itself, and those that anyone sees
-        plain, mixed = np.asarray(mixed_step(scenario, seen, np.stack([0.0 * m, chunk])).time)
-        step = (1 - carrying) * plain + carrying * mixed
-        possible = carrying < 1
-        rate = m / step
-
-        ahead = np.ceil((1 + m / 2) * new / room) - 1  # full steps before that of its last tokens
-        last = np.clip((1 + m) * new - ahead * room, 1.0, room)
-        full, own = np.asarray(mixed_step(scenario, sequences, np.stack([room, last])).time)
-        left = ((1 - carrying) * plain**2 + carrying * mixed**2) / (2 * step)  # of the step that is under way
-        ahead_of_it = rate * new / room * full  # load of prompts, were all steps full ones
-        with np.errstate(divide="ignore", invalid="ignore"):
-            queue = np.where(ahead_of_it < 1, ahead_of_it / (2 * (1 - ahead_of_it)) * new / room * full, np.inf)
-        alone = np.asarray(scenario.efficiency.request) + ahead * full + own
-        busy = -np.expm1(-(sequences + rate * alone))
-        ttft = alone + busy * left + queue
-        kept = possible & np.isfinite(ttft)
-        end = int(np.argmin(kept)) if not kept.all() else kept.size
-        itl = step / float(scenario.tokens_per_step)
-        e2e = ttft + answer * step
-        m, rate, ttft, itl, e2e = (part[:end] for part in (m, rate, ttft, itl, e2e))
-        return cls(m, rate, ttft, itl, e2e, most)
-
     @property
     def there(self) -> Floats:
         """Requests that are there at once: rate · time of each (Little 1961)."""
@@ -234,6 +196,44 @@ class Curve:
         """TTFT, ITL and end-to-end latency where so many prompts come while a step lasts."""
         ttft, itl, e2e = (float(np.interp(m, self.prompts, values)) for values in (self.ttft, self.itl, self.e2e))
         return ttft, itl, e2e
+
+
+def load_curve(scenario: Scenario, step_tokens: float = STEP_TOKENS) -> LoadCurve:
+    """The states of one replica of a scenario of plain numbers, whose batch is not looked at."""
+    most = float(fitting(scenario) / scenario.data_parallel)
+    answer = float((scenario.workload.output_tokens - 1) / scenario.tokens_per_step)  # steps after the first token
+    new = float(scenario.workload.seq_len - scenario.prefix.cached)
+    each = answer + max(new / step_tokens, 1)  # steps that a request is there for, at least
+    m = np.concatenate([[0.0], np.geomspace(FEWEST, max(1.1 * most, 2.0), POINTS - 1) / each])
+    sequences = m * answer
+    room = np.maximum(step_tokens - sequences - 1, 1.0)
+
+    some = -np.expm1(-m)  # share of steps for which a prompt has come
+    joining = np.divide(m, some, out=np.ones_like(m), where=m > 0)  # prompts of such a step
+    chunk = np.minimum(joining * new, room)
+    carrying = m * new / chunk  # share of steps that carry prompts: more than come, where one takes several
+    seen = 1.0 + sequences  # a sequence sees itself, and those that anyone sees
+    plain, mixed = np.asarray(mixed_step(scenario, seen, np.stack([0.0 * m, chunk])).time)
+    step = (1 - carrying) * plain + carrying * mixed
+    possible = carrying < 1
+    rate = m / step
+
+    ahead = np.ceil((1 + m / 2) * new / room) - 1  # full steps before that of its last tokens
+    last = np.clip((1 + m) * new - ahead * room, 1.0, room)
+    full, own = np.asarray(mixed_step(scenario, sequences, np.stack([room, last])).time)
+    left = ((1 - carrying) * plain**2 + carrying * mixed**2) / (2 * step)  # of the step that is under way
+    ahead_of_it = rate * new / room * full  # load of prompts, were all steps full ones
+    with np.errstate(divide="ignore", invalid="ignore"):
+        queue = np.where(ahead_of_it < 1, ahead_of_it / (2 * (1 - ahead_of_it)) * new / room * full, np.inf)
+    alone = np.asarray(scenario.efficiency.request) + ahead * full + own
+    busy = -np.expm1(-(sequences + rate * alone))
+    ttft = alone + busy * left + queue
+    kept = possible & np.isfinite(ttft)
+    end = int(np.argmin(kept)) if not kept.all() else kept.size
+    itl = step / float(scenario.tokens_per_step)
+    e2e = ttft + answer * step
+    m, rate, ttft, itl, e2e = (part[:end] for part in (m, rate, ttft, itl, e2e))
+    return LoadCurve(m, rate, ttft, itl, e2e, most)
 
 
 def fitting(scenario: Scenario) -> Numbers:
